@@ -1,0 +1,63 @@
+import { CallTimeout } from './errors.js'
+import type { Exchange } from './exchange.js'
+
+const TICK = 50
+
+interface Times { deadline: number, hold: number }
+
+/** The calls in flight of one endpoint. Timeouts are found by one sweep over them; a timer for each call would cost more than the call. */
+export class Calls {
+  private readonly open = new Map<Exchange, Times>()
+  private readonly after: number
+  private readonly expire: (exchange: Exchange, error: CallTimeout) => void
+  private timer: NodeJS.Timeout | undefined
+  private idle: (() => void)[] = []
+
+  /**
+   * @param after ms after which the connection of a call is kept alive
+   * @param expire answers a call whose time is over
+   */
+  constructor (after: number, expire: (exchange: Exchange, error: CallTimeout) => void) {
+    this.after = after
+    this.expire = expire
+  }
+
+  get size (): number { return this.open.size }
+
+  add (exchange: Exchange): void {
+    const { timeout } = exchange
+    const now = Date.now()
+    this.open.set(exchange, { deadline: timeout === 0 ? Infinity : now + timeout, hold: now + this.after })
+    this.timer ??= setInterval(() => this.sweep(Date.now()), TICK).unref()
+  }
+
+  delete (exchange: Exchange): void {
+    if (!this.open.delete(exchange) || this.open.size > 0) return
+    for (const resolve of this.idle.splice(0)) resolve()
+  }
+
+  /** Resolves when nothing is in flight, or after `ms`. */
+  async drained (ms: number): Promise<void> {
+    if (this.open.size === 0) return
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<void>(resolve => { timer = setTimeout(resolve, ms) })
+    await Promise.race([late, new Promise<void>(resolve => this.idle.push(resolve))])
+    clearTimeout(timer)
+  }
+
+  abort (reason: Error): void { for (const exchange of [...this.open.keys()]) exchange.abort(reason) }
+  cancel (reason: Error): void { for (const exchange of [...this.open.keys()]) exchange.cancel(reason) }
+
+  private sweep (now: number): void {
+    for (const [exchange, times] of [...this.open]) {
+      if (times.deadline <= now) this.expire(exchange, new CallTimeout(exchange.timeout))
+      else if (times.hold <= now) {
+        times.hold = Infinity
+        exchange.channel.hold()
+      }
+    }
+    if (this.open.size > 0) return
+    clearInterval(this.timer)
+    this.timer = undefined
+  }
+}

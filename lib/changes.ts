@@ -1,0 +1,19 @@
+import { notificationText } from './jsonrpc.js'
+
+/** Something changed. Becomes a message only where somebody listens. */
+export interface Change {
+  readonly kind: 'tools' | 'prompts' | 'resources' | 'resource'
+  readonly uri?: string
+}
+
+const METHODS: Record<Change['kind'], string> = {
+  tools: 'notifications/tools/list_changed',
+  prompts: 'notifications/prompts/list_changed',
+  resources: 'notifications/resources/list_changed',
+  resource: 'notifications/resources/updated'
+}
+
+export const changeText = (change: Change, meta?: Record<string, unknown>): string => {
+  if (meta === undefined && change.uri === undefined) return `{"jsonrpc":"2.0","method":"${METHODS[change.kind]}"}`
+  return notificationText(METHODS[change.kind], { _meta: meta, uri: change.uri })
+}

@@ -1,0 +1,68 @@
+import type { FastifyRequest } from 'fastify'
+import type { ClientCapabilities, Connection as Public, Implementation } from '../types/index.js'
+import { isObject, kindOf } from './jsonrpc.js'
+import type { Request } from './jsonrpc.js'
+import { META } from './schemas/envelope.js'
+import type { McpServer } from './server.js'
+import type { Session } from './sessions.js'
+
+/** What a route of the plugin carries in its config. */
+export interface RouteInfo { transport: 'http' | 'http-sse', endpoint: string, server: McpServer }
+
+/** Set on a request whose reply has become a stream. */
+export const kStreaming = Symbol('fastify-mcp-plugin.streaming')
+export const kConnection = Symbol('fastify-mcp-plugin.connection')
+
+/** `request.mcp`: worked out of the request when it is asked for, so a request that nobody asks about pays nothing. */
+export class Connection implements Public {
+  readonly transport: 'http' | 'http-sse'
+  readonly endpoint: string
+  readonly #server: McpServer
+  readonly #request: FastifyRequest
+
+  constructor ({ transport, endpoint, server }: RouteInfo, request: FastifyRequest) {
+    this.transport = transport
+    this.endpoint = endpoint
+    this.#server = server
+    this.#request = request
+  }
+
+  get session (): Session | undefined {
+    const { query, headers } = this.#request
+    const id = this.transport === 'http-sse' ? (query as { sessionId?: unknown } | undefined)?.sessionId : headers['mcp-session-id']
+    return typeof id === 'string' ? this.#server.sessions.peek(id, this.transport) : undefined
+  }
+
+  get stream (): boolean { return (this.#request as { [kStreaming]?: boolean })[kStreaming] === true }
+  get auth () { return undefined }
+
+  get revision () {
+    const { session } = this
+    const { revisions } = this.#server
+    const { body, headers } = this.#request
+    if (kindOf(body) !== 'request') return session?.served.revision.version
+    try {
+      return revisions.choose(body as Request, headers['mcp-protocol-version'] as string | undefined, session?.served).revision.version
+    } catch { // the reply will say what is wrong with it
+      return undefined
+    }
+  }
+
+  get client (): Implementation | undefined { return this.#meta(META.clientInfo) as Implementation | undefined ?? this.session?.client }
+  get capabilities (): ClientCapabilities { return (this.#meta(META.clientCapabilities) ?? this.session?.capabilities ?? {}) as ClientCapabilities }
+
+  #meta (key: string): unknown {
+    const { body } = this.#request
+    const params = isObject(body) ? body.params : undefined
+    const meta = isObject(params) ? params._meta : undefined
+    return isObject(meta) && isObject(meta[key]) ? meta[key] : undefined
+  }
+}
+
+export function connectionOf (request: FastifyRequest & { [kConnection]?: Connection | null | undefined }): Connection | null {
+  if (request[kConnection] === undefined) {
+    const info = (request.routeOptions.config as { mcp?: RouteInfo } | undefined)?.mcp
+    request[kConnection] = info === undefined ? null : new Connection(info, request)
+  }
+  return request[kConnection] as Connection | null
+}

@@ -1,0 +1,76 @@
+import { CallTimeout, McpError, rpcError } from './errors.js'
+import type { Exchange } from './exchange.js'
+import { errorText, isObject, resultText } from './jsonrpc.js'
+import type { Notification, Params } from './jsonrpc.js'
+import { KEPT } from './method.js'
+import type { Method, Served } from './method.js'
+
+// One message in, one answer out. The walk is synchronous up to the author's code and after it.
+
+export function dispatch (exchange: Exchange): void {
+  const { message, served } = exchange
+  const found = served.methods.get(message.method)
+  if (found === undefined) return respondError(exchange, rpcError('MethodNotFound', message.method), served.revision.unknownMethod)
+  const { method, check } = found
+  exchange.method = method
+  let value
+  try {
+    const params = paramsOf(message.params)
+    const problem = check(params)
+    if (problem !== undefined) throw rpcError('InvalidParams', problem)
+    value = method.call(params, exchange)
+  } catch (error) {
+    return failed(exchange, method, error)
+  }
+  if (value === KEPT) return
+  if (!isThenable(value)) return settled(exchange, method, value)
+  exchange.wait()
+  value.then(value => settled(exchange, method, value), error => failed(exchange, method, error))
+}
+
+/** A notification of the client. Nothing is ever answered, and what is unknown is no error. */
+export function notify (served: Served, message: Notification, inFlight: Iterable<Exchange>): void {
+  const listener = served.listeners.get(message.method)
+  if (listener !== undefined && (message.params === undefined || isObject(message.params))) listener.receive(message.params ?? {}, inFlight)
+}
+
+/** A call whose time is over is answered at once; what its handler still does is nobody's. */
+export function expire (exchange: Exchange, error: CallTimeout): void {
+  exchange.abort(error)
+  failed(exchange, exchange.method as Method, error)
+}
+
+function paramsOf (params: unknown): Params {
+  if (params === undefined || params === null) return {}
+  if (!isObject(params)) throw rpcError('InvalidParams', `params must be an object, got ${Array.isArray(params) ? 'an array' : `a ${typeof params}`}`)
+  return params
+}
+
+function settled (exchange: Exchange, method: Method, value: unknown): void {
+  if (exchange.settled) return
+  let text
+  try {
+    const result = method.result === undefined ? value as Record<string, unknown> : method.result(value, exchange)
+    text = exchange.served.encode(method, result)
+  } catch (error) {
+    return failed(exchange, method, error)
+  }
+  exchange.end(resultText(exchange.message.id, text), 200)
+}
+
+function failed (exchange: Exchange, method: Method, error: unknown): void {
+  if (exchange.settled) return
+  let result
+  try {
+    result = method.failed?.(error, exchange)
+    if (result !== undefined) return exchange.end(resultText(exchange.message.id, exchange.served.encode(method, result)), 200)
+  } catch (second) {
+    error = second
+  }
+  const known = error instanceof McpError ? error : rpcError('InternalError', `error id ${exchange.report(error)}`)
+  respondError(exchange, known, known.status ?? exchange.served.revision.statuses[known.code] ?? 200)
+}
+
+const respondError = (exchange: Exchange, error: McpError, status: number): void => exchange.end(errorText(exchange.message.id, error), status)
+
+const isThenable = (value: unknown): value is PromiseLike<unknown> => typeof value === 'object' && value !== null && typeof (value as PromiseLike<unknown>).then === 'function'

@@ -1,0 +1,85 @@
+import createError from '@fastify/error'
+import type { ContentBlock, ToolErrorOptions } from '../types/index.js'
+
+/**
+ * Every JSON-RPC error this server raises itself: code, HTTP status, sentence.
+ * Without a status the error is one that any method can raise: its HTTP status is that of the revision (400 where the door itself refuses).
+ * Codes: JSON-RPC 2.0 section 5.1; 2026-07-28 basic/index, Error Codes (-32000 to -32019 are not to be used any more).
+ */
+const table = {
+  ParseError: [-32700, 400, 'Parse error'],
+  InvalidRequest: [-32600, 400, 'Invalid request'],
+  MethodNotFound: [-32601, undefined, 'Method not found'],
+  InvalidParams: [-32602, undefined, 'Invalid params'],
+  InternalError: [-32603, undefined, 'Internal error'],
+  HeaderMismatch: [-32020, 400, 'Header mismatch'],
+  MissingCapability: [-32021, undefined, 'Missing required client capability'],
+  UnsupportedVersion: [-32022, 400, 'Unsupported protocol version'],
+  Forbidden: [-32600, 403, 'Forbidden'],
+  SessionNotFound: [-32600, 404, 'Session not found'],
+  MethodNotAllowed: [-32600, 405, 'Method not allowed'],
+  NotAcceptable: [-32600, 406, 'Not acceptable'],
+  BodyTooLarge: [-32600, 413, 'Request body is too large'],
+  UnsupportedMediaType: [-32600, 415, 'Unsupported media type'],
+  Unavailable: [-32603, 503, 'Unavailable']
+} as const satisfies Record<string, readonly [number, number | undefined, string]>
+
+export type ErrorName = keyof typeof table
+
+/** A JSON-RPC error for the client. What a handler throws has no status of its own. */
+export class McpError extends Error {
+  override readonly name = 'McpError'
+  readonly code: number
+  readonly data: unknown
+  readonly status: number | undefined
+
+  constructor (code: number, message: string, data?: unknown, status?: number) {
+    super(message)
+    this.code = code
+    this.data = data
+    this.status = status
+  }
+}
+
+/** An error of the table; `detail` follows its sentence. */
+export function rpcError (name: ErrorName, detail?: string, data?: unknown): McpError {
+  const [code, status, sentence] = table[name]
+  return new McpError(code, detail === undefined ? sentence : `${sentence}: ${detail}`, data, status)
+}
+
+/** An error of a tool that the model is meant to read: the result of the call, with `isError`. */
+export class ToolError extends Error {
+  override readonly name = 'ToolError'
+  readonly content: readonly ContentBlock[] | undefined
+
+  constructor (message: string, options: ToolErrorOptions = {}) {
+    super(message)
+    this.content = options.content
+  }
+}
+
+/** The reason of a signal whose call took longer than its time. */
+export class CallTimeout extends Error {
+  override readonly name = 'TimeoutError'
+  readonly ms: number
+
+  constructor (ms: number) {
+    super(`The call took longer than ${ms} ms`)
+    this.ms = ms
+  }
+}
+
+/** The reason of a signal whose caller does not want, or cannot get, the answer any more. */
+export class CallCancelled extends Error {
+  override readonly name = 'AbortError'
+}
+
+// What an author did wrong; found at registration, never by a client.
+export const MCP_ERR_OPTION = createError<[string]>('MCP_ERR_OPTION', 'fastify-mcp-plugin: %s', 500)
+export const MCP_ERR_TWICE = createError<[string]>('MCP_ERR_TWICE', 'fastify-mcp-plugin is registered twice in the same scope (paths %s). Register each endpoint in a scope of its own: app.register(async scope => { await scope.register(mcpPlugin, options) })', 500)
+export const MCP_ERR_TOOL_NAME = createError<[string]>('MCP_ERR_TOOL_NAME', 'Tool name %s is not valid: use 1 to 128 of A-Z a-z 0-9 _ - . (2026-07-28 server/tools, Tool Names)', 500)
+export const MCP_ERR_TOOL_DUPLICATE = createError<[string, string, string]>('MCP_ERR_TOOL_DUPLICATE', 'Tool "%s" is there already (%s); the second one is %s. Remove the first or give one another name', 500)
+export const MCP_ERR_TOOL_UNKNOWN = createError<[string]>('MCP_ERR_TOOL_UNKNOWN', 'There is no tool "%s"', 500)
+export const MCP_ERR_TOOL_DEFINITION = createError<[string, string]>('MCP_ERR_TOOL_DEFINITION', 'Tool "%s": %s', 500)
+export const MCP_ERR_TOOL_SCHEMA = createError<[string, string, string]>('MCP_ERR_TOOL_SCHEMA', 'Tool "%s": %s is not a usable JSON Schema: %s', 500)
+export const MCP_ERR_STDIO_OPEN = createError('MCP_ERR_STDIO_OPEN', 'stdio() is running already: a process has one pair of standard streams', 500)

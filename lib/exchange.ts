@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto'
+import { Context } from './context.js'
+import { CallCancelled } from './errors.js'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { ClientCapabilities, Implementation } from '../types/index.js'
+import type { Calls } from './calls.js'
+import type { Params, Request } from './jsonrpc.js'
+import { META } from './schemas/envelope.js'
+import type { Channel, Method, Served } from './method.js'
+import type { Session } from './sessions.js'
+
+/** What of the server a message meets. */
+export interface Endpoint {
+  readonly app: FastifyInstance
+  readonly calls: Calls
+}
+
+const NONE: Params = Object.freeze({})
+
+/** One request and its answer. What is not always needed is made when it is first asked for. */
+export class Exchange {
+  readonly endpoint: Endpoint
+  readonly served: Served
+  readonly message: Request
+  readonly channel: Channel
+  readonly session: Session | undefined
+  readonly request: FastifyRequest | undefined
+  method: Method | undefined
+  /** What the method works on, for the mapping of its outcome: a tool, say. */
+  target: unknown
+  settled = false
+  /** The instance that added what the method works on. */
+  owner: FastifyInstance
+  /** How long the call may take, in ms; 0: as long as it wants. */
+  timeout = 0
+  private context: Context | undefined
+  private controller: AbortController | undefined
+  private reason: Error | undefined
+
+  constructor (endpoint: Endpoint, served: Served, message: Request, channel: Channel, session: Session | undefined, request: FastifyRequest | undefined) {
+    this.endpoint = endpoint
+    this.served = served
+    this.message = message
+    this.channel = channel
+    this.session = session
+    this.request = request
+    this.owner = endpoint.app
+  }
+
+  get ctx (): Context { return this.context ??= new Context(this) }
+
+  get meta (): Params { return (this.message.params?._meta ?? NONE) as Params }
+
+  get client (): Implementation | undefined {
+    return this.served.revision.stateless ? this.meta[META.clientInfo] as Implementation | undefined : this.session?.client
+  }
+
+  get capabilities (): ClientCapabilities {
+    return (this.served.revision.stateless ? this.meta[META.clientCapabilities] : this.session?.capabilities) as ClientCapabilities | undefined ?? NONE
+  }
+
+  /** Aborts when the answer is not wanted any more. A client that leaves says so, except in a session: there it may come back for it. */
+  get signal (): AbortSignal {
+    if (this.controller === undefined) {
+      this.controller = new AbortController()
+      if (this.reason !== undefined) this.controller.abort(this.reason)
+      else if (this.session === undefined || this.served.revision.stateless) this.channel.onGone(() => this.abort(new CallCancelled('The client is gone')))
+    }
+    return this.controller.signal
+  }
+
+  abort (reason: Error): void {
+    if (this.settled || this.reason !== undefined) return
+    this.reason = reason
+    this.controller?.abort(reason)
+  }
+
+  /** Ends without an answer: the client took the request back, or its session is over. */
+  cancel (reason: Error): void {
+    if (this.settled) return
+    this.abort(reason)
+    this.finish()
+    this.channel.close()
+  }
+
+  send (text: string): void {
+    if (!this.settled) this.channel.send(text)
+  }
+
+  end (text: string, status: number): void {
+    if (this.settled) return
+    this.finish()
+    this.channel.end(text, status)
+  }
+
+  /** Puts the call among those in flight: from now on it can be cancelled, timed and waited for. */
+  wait (): void {
+    this.endpoint.calls.add(this)
+    this.session?.began(this)
+  }
+
+  /** Whether the handler failed only because it was told to stop. */
+  stoppedBy (error: unknown): boolean { return this.reason !== undefined && (error === this.reason || (error as Error | undefined)?.name === 'AbortError') }
+
+  /** Logs in full what a client may not see; the id it gives is all that the client gets of it. */
+  report (error: unknown): string {
+    const errorId = randomUUID().slice(0, 8)
+    const { method, params } = this.message
+    this.ctx.log.error({ err: error, errorId, method, name: params?.name ?? params?.uri }, 'unexpected error')
+    return errorId
+  }
+
+  /** For a method that answers by itself: nothing more is sent after this. */
+  conclude (): void {
+    if (this.settled) return
+    this.finish()
+    this.channel.close()
+  }
+
+  private finish (): void {
+    this.settled = true
+    this.endpoint.calls.delete(this)
+    this.session?.ended(this)
+  }
+}

@@ -1,0 +1,16 @@
+import type { LEVELS } from '../schemas/envelope.js'
+import { SetLevelParams } from '../schemas/params.js'
+import type { Feature } from '../method.js'
+
+/** Log messages for the client (server/utilities/logging). The level is the session's; later revisions send it with each request. */
+export const logging: Feature = {
+  capability: () => ({ logging: {} }),
+  methods: [{
+    name: 'logging/setLevel',
+    params: SetLevelParams,
+    call (params, exchange) {
+      if (exchange.session !== undefined) exchange.session.logLevel = params.level as typeof LEVELS[number]
+      return {}
+    }
+  }]
+}

@@ -1,0 +1,75 @@
+import { rpcError } from '../errors.js'
+import type { Exchange } from '../exchange.js'
+import { notificationText, resultText } from '../jsonrpc.js'
+import { KEPT } from '../method.js'
+import type { Feature, Method } from '../method.js'
+import { META } from '../schemas/envelope.js'
+import { ListenParams } from '../schemas/params.js'
+import { changeText } from '../changes.js'
+import type { Change } from '../changes.js'
+import type { Subscription } from '../subscriptions.js'
+
+interface Wanted { toolsListChanged?: boolean, promptsListChanged?: boolean, resourcesListChanged?: boolean, resourceSubscriptions?: string[] }
+
+export interface Listeners {
+  readonly size: number
+  add (subscription: Subscription): void
+  delete (subscription: Subscription): void
+}
+
+const FILTERS = { toolsListChanged: 'tools', promptsListChanged: 'prompts', resourcesListChanged: 'resources' } as const
+
+/** A stream of the changes a client asked for (2026-07-28 basic/patterns/subscriptions). */
+export function subscriptions (listeners: Listeners, max: number, offers: (kind: Change['kind']) => boolean): Feature {
+  const method: Method = {
+    name: 'subscriptions/listen',
+    params: ListenParams,
+    call (params, exchange) {
+      if (!exchange.channel.streams) throw rpcError('NotAcceptable', 'subscriptions/listen is answered by a stream; Accept must name text/event-stream')
+      if (listeners.size >= max) throw rpcError('Unavailable', 'there are too many streams; try again later')
+      const listen = new Listen(exchange, honoured(params.notifications as Wanted, offers))
+      listeners.add(listen)
+      exchange.signal.addEventListener('abort', () => listeners.delete(listen), { once: true })
+      return KEPT
+    }
+  }
+  return { methods: [method] }
+}
+
+/** The part of the wish that can come true; the acknowledgment says so. */
+function honoured (wanted: Wanted, offers: (kind: Change['kind']) => boolean): Wanted {
+  const out: Wanted = {}
+  for (const [name, kind] of Object.entries(FILTERS) as [keyof typeof FILTERS, Change['kind']][]) {
+    if (wanted[name] === true && offers(kind)) out[name] = true
+  }
+  if (wanted.resourceSubscriptions !== undefined && offers('resource')) out.resourceSubscriptions = [...new Set(wanted.resourceSubscriptions)]
+  return out
+}
+
+class Listen implements Subscription {
+  private readonly exchange: Exchange
+  private readonly kinds: Set<Change['kind']>
+  private readonly uris: Set<string>
+  private readonly meta: Record<string, unknown>
+
+  constructor (exchange: Exchange, filter: Wanted) {
+    this.exchange = exchange
+    this.kinds = new Set(Object.entries(FILTERS).filter(([name]) => filter[name as keyof typeof FILTERS] === true).map(([, kind]) => kind))
+    this.uris = new Set(filter.resourceSubscriptions)
+    this.meta = { [META.subscriptionId]: exchange.message.id }
+    exchange.send(notificationText('notifications/subscriptions/acknowledged', { _meta: this.meta, notifications: filter }))
+  }
+
+  wants (change: Change): boolean { return change.kind === 'resource' ? this.uris.has(change.uri as string) : this.kinds.has(change.kind) }
+
+  deliver (change: Change): void { this.exchange.send(changeText(change, this.meta)) }
+
+  /** The completion, then the cancellation: a client that knows the first is not troubled by the second. */
+  end (): void {
+    const { exchange, meta } = this
+    const { id } = exchange.message
+    exchange.send(resultText(id, exchange.served.encode(exchange.method as Method, { _meta: meta })))
+    exchange.send(notificationText('notifications/cancelled', { requestId: id, reason: 'The server ends the subscription' }))
+    exchange.conclude()
+  }
+}

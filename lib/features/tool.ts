@@ -1,0 +1,127 @@
+import type { FastifyInstance } from 'fastify'
+import type { ContentBlock, ResultInit, Tool, Validator } from '../../types/index.js'
+import { isResult, text } from '../content.js'
+import { MCP_ERR_TOOL_DEFINITION, MCP_ERR_TOOL_NAME, MCP_ERR_TOOL_SCHEMA } from '../errors.js'
+import { isObject } from '../jsonrpc.js'
+import { prepareSchema } from '../json-schema.js'
+import type { JsonSchema, Prepared } from '../json-schema.js'
+import { checkOf } from '../validate.js'
+import type { Check } from '../validate.js'
+import { mirrorsOf } from './mirror.js'
+import type { Mirror } from './mirror.js'
+
+const NAME = /^[\w.-]{1,128}$/
+
+/** A tool as it was added: what is shown, what is checked, what is called. All of it is worked out once. */
+export interface Entry {
+  readonly name: string
+  readonly app: FastifyInstance
+  readonly handler: Tool['handler']
+  readonly timeout: number
+  /** What `tools/list` shows, in the words of the newest revision. */
+  readonly listed: Record<string, unknown>
+  readonly checkInput: Check
+  readonly checkOutput: Check | undefined
+  readonly mirrors: readonly Mirror[]
+}
+
+export interface EntryOptions {
+  timeout: number
+  validator: Validator | undefined
+  /** Schemas of tools that come after the start may go again, and with them what was compiled. */
+  started: boolean
+}
+
+/** @throws MCP_ERR_TOOL_NAME, MCP_ERR_TOOL_SCHEMA, MCP_ERR_TOOL_DEFINITION */
+export function entryOf (tool: Tool, app: FastifyInstance, options: EntryOptions): Entry {
+  const { name } = tool
+  if (typeof name !== 'string' || !NAME.test(name)) throw new MCP_ERR_TOOL_NAME(JSON.stringify(name) ?? 'nothing')
+  const { handler, timeout = options.timeout } = tool
+  if (typeof handler !== 'function') throw new MCP_ERR_TOOL_DEFINITION(name, `handler must be a function, got ${typeof handler}`)
+  if (!(timeout >= 0)) throw new MCP_ERR_TOOL_DEFINITION(name, `timeout must be 0 or more milliseconds, got ${timeout}`)
+  const input = rooted(name, prepared(app, name, 'inputSchema', 'inputSchema' in tool && tool.inputSchema !== undefined ? tool.inputSchema : { type: 'object', properties: {} }))
+  const output = tool.outputSchema === undefined ? undefined : prepared(app, name, 'outputSchema', tool.outputSchema)
+  const check = (one: Prepared, useDefaults: boolean) => checkOf(one.schema, { useDefaults, alone: one.named || options.started, compiler: options.validator })
+  return {
+    name,
+    app,
+    handler,
+    timeout: timeout === Infinity ? 0 : timeout,
+    listed: listedOf(tool, input.schema, output?.schema),
+    checkInput: check(input, true),
+    checkOutput: output && check(output, false),
+    mirrors: schemaError(name, 'inputSchema', () => mirrorsOf(input.schema))
+  }
+}
+
+/** Prepared once for each schema object, so that adding a tool again compiles nothing. */
+const preparedBefore = new WeakMap<object, Prepared>()
+
+function prepared (app: FastifyInstance, tool: string, which: string, source: unknown): Prepared {
+  const before = isObject(source) ? preparedBefore.get(source) : undefined
+  if (before !== undefined) return before
+  const fresh = schemaError(tool, which, () => prepareSchema(source, id => app.getSchema(id)))
+  for (const at of fresh.unknown) app.log.warn(`Tool "${tool}": ${which}${at} is not a JSON Schema keyword; is it misspelt? (your own begin with x-)`)
+  preparedBefore.set(source as object, fresh)
+  return fresh
+}
+
+/** Arguments are an object, whatever else the schema says of them: every revision wants `type: "object"` at the root. */
+function rooted (tool: string, input: Prepared): Prepared {
+  const { schema } = input
+  if (schema.type === 'object') return input
+  if (schema.type !== undefined || !['anyOf', 'oneOf', 'allOf', '$ref', 'properties', 'if'].some(keyword => keyword in schema)) {
+    throw new MCP_ERR_TOOL_SCHEMA(tool, 'inputSchema', `/type must be "object" (arguments are named), got ${JSON.stringify(schema.type) ?? 'nothing'}`)
+  }
+  schema.type = 'object'
+  return input
+}
+
+function schemaError<T> (tool: string, which: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw new MCP_ERR_TOOL_SCHEMA(tool, which, (error as Error).message)
+  }
+}
+
+function listedOf (tool: Tool, inputSchema: JsonSchema, outputSchema: JsonSchema | undefined): Record<string, unknown> {
+  const { name, title, description, annotations, icons, _meta } = tool
+  const listed = { name, title, description, inputSchema, outputSchema, annotations, icons, _meta }
+  return JSON.parse(JSON.stringify(listed))
+}
+
+/** The result of a call, from whatever form the handler gave it. @throws Error that says what the handler should have returned */
+export function resultOf (entry: Entry, value: unknown): Record<string, unknown> {
+  if (entry.checkOutput !== undefined) return structured(entry, entry.checkOutput, value)
+  if (typeof value === 'string') return { content: [{ type: 'text', text: value }] }
+  if (value === undefined || value === null) return { content: [] }
+  if (Array.isArray(value)) return { content: value as ContentBlock[] }
+  if (isObject(value)) {
+    if (Array.isArray(value.content)) return value
+    if (isResult(value)) return full(value)
+    if (typeof value.type === 'string') return { content: [value] }
+  }
+  throw new TypeError(`Tool "${entry.name}" has no outputSchema, so its handler must return a string, content or a full result; it returned ${typeof value}`)
+}
+
+function structured (entry: Entry, check: Check, value: unknown): Record<string, unknown> {
+  if (!isResult(value)) return full({ structuredContent: conforming(entry, check, value) })
+  if (value.isError === true) return full(value)
+  return full({ ...value, structuredContent: conforming(entry, check, value.structuredContent) })
+}
+
+/** A value that does not fit is tried once more as JSON will show it: dates become strings, undefined goes. */
+function conforming (entry: Entry, check: Check, value: unknown): unknown {
+  const problem = check(value)
+  if (problem === undefined) return value
+  const text = JSON.stringify(value)
+  const shown = text === undefined ? undefined : JSON.parse(text)
+  if (check(shown) === undefined) return shown
+  throw new TypeError(`Tool "${entry.name}" returned what its outputSchema does not allow: ${problem}`)
+}
+
+function full (parts: ResultInit): Record<string, unknown> {
+  const { content, structuredContent, isError, _meta } = parts
+  return { content: content ?? (structuredContent === undefined ? [] : [text(JSON.stringify(structuredContent))]), structuredContent, isError, _meta }
+}

@@ -1,0 +1,111 @@
+import type { FastifyInstance } from 'fastify'
+import type { Tool } from '../../types/index.js'
+import { CallTimeout, MCP_ERR_TOOL_DUPLICATE, McpError, ToolError, rpcError } from '../errors.js'
+import { text } from '../content.js'
+import type { Exchange } from '../exchange.js'
+import type { Params } from '../jsonrpc.js'
+import type { Feature, Method } from '../method.js'
+import { Pages } from '../page.js'
+import { Registry } from '../registry.js'
+import { CallToolParams, ListParams } from '../schemas/params.js'
+import { entryOf, resultOf } from './tool.js'
+import type { Entry, EntryOptions } from './tool.js'
+import { mirroredIn } from './mirror.js'
+
+export interface ToolsOptions extends EntryOptions {
+  pageSize: number
+  cache: { ttlMs: number, cacheScope: 'public' | 'private' }
+}
+
+/** Typed functions that a model may call (2026-07-28 server/tools). */
+export class ToolsFeature implements Feature {
+  readonly methods: Method[] = [this.list(), this.call()]
+  private readonly registry: Registry<Entry>
+  private readonly options: ToolsOptions
+  private pages: Pages<Record<string, unknown>> | undefined
+
+  constructor (options: ToolsOptions, changed: () => void) {
+    this.options = options
+    this.registry = new Registry(() => {
+      this.pages = undefined
+      changed()
+    })
+  }
+
+  capability (hears: boolean) { return { tools: hears ? { listChanged: true } : {} } }
+
+  add (tool: Tool, app: FastifyInstance): void {
+    const entry = entryOf(tool, app, this.options)
+    const before = this.registry.peek(entry.name)
+    if (before !== undefined) throw new MCP_ERR_TOOL_DUPLICATE(entry.name, describe(before.listed), describe(entry.listed))
+    this.registry.add(entry.name, entry)
+  }
+
+  remove (name: string): boolean { return this.registry.remove(name) }
+  enable (name: string, enabled: boolean): boolean { return this.registry.enable(name, enabled) }
+  has (name: string): boolean { return this.registry.has(name) }
+
+  private list (): Method {
+    return {
+      name: 'tools/list',
+      params: ListParams,
+      shared: true,
+      call: params => (this.pages ??= this.paged()).at(params.cursor as string | null | undefined)
+    }
+  }
+
+  private paged (): Pages<Record<string, unknown>> {
+    const entries = this.registry.visible()
+    return new Pages('tools', entries.map(entry => entry.name), this.options.pageSize, (from, to, nextCursor) => ({
+      tools: entries.slice(from, to).map(entry => entry.listed),
+      nextCursor,
+      ...this.options.cache
+    }))
+  }
+
+  private call (): Method {
+    return {
+      name: 'tools/call',
+      params: CallToolParams,
+      named: 'name',
+      mirrored: params => {
+        const mirrors = this.registry.get(params.name as string)?.mirrors ?? []
+        return mirrors.length === 0 ? [] : mirroredIn(mirrors, params.arguments)
+      },
+      call: (params, exchange) => this.run(params, exchange),
+      result: (value, exchange) => resultOf(exchange.target as Entry, value),
+      failed: (error, exchange) => failure(error, exchange)
+    }
+  }
+
+  private run (params: Params, exchange: Exchange): unknown {
+    const entry = this.registry.get(params.name as string)
+    if (entry === undefined) throw rpcError('InvalidParams', `there is no tool ${JSON.stringify(params.name)}; tools/list names those there are`)
+    const args = params.arguments ?? {}
+    const problem = entry.checkInput(args)
+    if (problem !== undefined) throw new BadArguments(`Invalid arguments for tool "${entry.name}": ${problem}`)
+    exchange.target = entry
+    exchange.owner = entry.app
+    exchange.timeout = entry.timeout
+    return entry.handler.call(entry.app, args, exchange.ctx)
+  }
+}
+
+/** Arguments that do not fit: for the model to read where the revision has a place for that (changelog of 2025-11-25). */
+class BadArguments extends Error {}
+
+function failure (error: unknown, exchange: Exchange): Record<string, unknown> | undefined {
+  if (error instanceof BadArguments) {
+    if (exchange.served.revision.badArguments === 'result') return told(error.message)
+    throw rpcError('InvalidParams', error.message)
+  }
+  if (error instanceof McpError) return undefined
+  if (error instanceof ToolError) return { content: error.content ?? [text(error.message)], isError: true }
+  const { name } = exchange.target as Entry
+  if (error instanceof CallTimeout) return told(`The tool "${name}" took longer than ${error.ms} ms and was stopped.`)
+  if (exchange.stoppedBy(error)) return told(`The tool "${name}" was stopped.`)
+  return told(`The tool "${name}" failed unexpectedly. The server's log has the details under error id ${exchange.report(error)}.`)
+}
+
+const told = (message: string) => ({ content: [text(message)], isError: true })
+const describe = (listed: Record<string, unknown>): string => JSON.stringify(listed.title ?? listed.description ?? 'no description')

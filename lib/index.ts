@@ -1,0 +1,93 @@
+import { fastifySSE } from '@fastify/sse'
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
+import fp from 'fastify-plugin'
+import type { Mcp, McpOptions, Tool } from '../types/index.js'
+import { connectionOf, kConnection, kStreaming } from './connection.js'
+import * as content from './content.js'
+import { addEndpoint } from './endpoints.js'
+import { MCP_ERR_STDIO_OPEN, MCP_ERR_TWICE, McpError, ToolError } from './errors.js'
+import { settle } from './options.js'
+import { McpServer } from './server.js'
+import { guard } from './transports/guard.js'
+import { mount } from './transports/http.js'
+import { onError } from './transports/reply.js'
+import { stdio } from './transports/stdio.js'
+import { claimStdout } from './transports/stdout.js'
+import { Streams } from './transports/stream.js'
+
+const MIB = 1_048_576
+
+/** Only decorates: routes, hooks, parser and error handler live in a scope of their own, so nothing of them reaches the app. */
+const plugin: FastifyPluginAsync<McpOptions> = async function (app, options) {
+  if (Object.hasOwn(app, 'mcp')) throw new MCP_ERR_TWICE(`${options.path ?? '/mcp'} and one before`)
+  const settings = settle(options, app.initialConfig.bodyLimit ?? MIB)
+  const server = new McpServer(app, settings)
+  const streams = new Streams(settings.sse)
+  const mcp = decorate(app, server, streams)
+  for (const tool of settings.tools) server.tools.add(tool, app)
+  app.addHook('preClose', async () => {
+    await server.close()
+    await streams.finished(settings.closeTimeout)
+  })
+  await app.register(async scope => {
+    if (!scope.hasPlugin('@fastify/sse')) await scope.register(fp(fastifySSE, { name: '@fastify/sse' }))
+    scope.setErrorHandler(onError)
+    ownParser(scope)
+    scope.addHook('onRequest', guard(settings))
+    mount(scope, server, streams)
+    addEndpoint(app, scope.prefix + settings.path, mcp)
+  }, { prefix: (options as { prefix?: string }).prefix ?? '' })
+}
+
+/** `app.mcp`, an own property of the scope that registers, and `request.mcp`, once for each app. */
+function decorate (app: FastifyInstance, server: McpServer, streams: Streams): Mcp {
+  const open = stdioOf(app, server)
+  const seenBy = new WeakMap<FastifyInstance, Mcp>()
+  const facade = (instance: FastifyInstance): Mcp => {
+    let mcp = seenBy.get(instance)
+    if (mcp === undefined) seenBy.set(instance, mcp = server.facade(instance, open, () => streams.size))
+    return mcp
+  }
+  app.decorate('mcp', { getter (this: FastifyInstance) { return facade(this) } })
+  if (!app.hasRequestDecorator('mcp')) {
+    app.decorateRequest(kConnection, undefined)
+    app.decorateRequest(kStreaming, false)
+    app.decorateRequest('mcp', { getter () { return connectionOf(this) } })
+  }
+  return facade(app)
+}
+
+function stdioOf (app: FastifyInstance, server: McpServer): Mcp['stdio'] {
+  let open = false
+  return async ({ input = process.stdin, output, lineLimit = 16 * MIB } = {}) => {
+    if (open) throw new MCP_ERR_STDIO_OPEN()
+    open = true
+    await app.ready()
+    await stdio(server, { input, output: output ?? claimStdout(app.log), lineLimit })
+    await app.close()
+  }
+}
+
+/** JSON alone, whatever parsers the app has: another type let in would let a web page post here without a preflight. An empty body is for the handler to judge: DELETE has none. */
+function ownParser (scope: FastifyInstance): void {
+  const parse = scope.getDefaultJsonParser('error', 'error')
+  scope.removeAllContentTypeParsers()
+  scope.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (body === '') done(null, undefined)
+    else parse(request, body as string, done)
+  })
+}
+
+/** Types a tool. What it returns is what it was given. */
+export const defineTool = (definition: unknown) => definition as Tool
+
+const { audio, embedded, image, resourceLink, result, text } = content
+const wrapped = fp(plugin, { name: 'fastify-mcp-plugin', fastify: '5.x' })
+
+/** With all other exports as its properties, so that `require` gives a function like that of every Fastify plugin. */
+export const mcpPlugin = Object.assign(wrapped, { audio, defineTool, embedded, image, McpError, resourceLink, result, text, ToolError }) as unknown as typeof import('../types/index.js').mcpPlugin
+Object.assign(mcpPlugin, { default: mcpPlugin, mcpPlugin })
+
+export default mcpPlugin
+export { mcpPlugin as 'module.exports' }
+export { audio, embedded, image, McpError, resourceLink, result, text, ToolError }

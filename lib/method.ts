@@ -1,0 +1,72 @@
+import type { TSchema } from '@sinclair/typebox'
+import type { Exchange } from './exchange.js'
+import type { Params } from './jsonrpc.js'
+import type { Revision } from './revisions/revision.js'
+import type { Session } from './sessions.js'
+import type { Check } from './validate.js'
+
+// The seam between dispatch and the features.
+
+/** What a method may give back instead of a result: it answers by itself, later, on the exchange's channel. */
+export const KEPT = Symbol('the channel is kept open')
+
+/** A value of a header that repeats a part of the body (2026-07-28 basic/transports/streamable-http, Custom Headers). */
+export interface Mirrored { header: string, type: 'string' | 'integer' | 'boolean', value: unknown }
+
+export interface Method {
+  readonly name: string
+  readonly params: TSchema
+  /** The same object is the result as long as nothing changes: its text is kept. */
+  readonly shared?: boolean
+  /** Member of the params that the header `Mcp-Name` repeats. */
+  readonly named?: 'name' | 'uri' | 'taskId'
+  mirrored?(params: Params): Mirrored[]
+  /** Runs synchronously up to the author's code; what it throws or rejects with goes to `failed`. */
+  call (params: Params, exchange: Exchange): unknown
+  /** Makes the result of what `call` gave. Without it that is the result. */
+  result? (value: unknown, exchange: Exchange): Record<string, unknown>
+  /** Makes a result of an error; undefined where it is a JSON-RPC error. */
+  failed? (error: unknown, exchange: Exchange): Record<string, unknown> | undefined
+}
+
+/** Takes a notification of the client. `inFlight` are the requests that it may speak of. */
+export interface Listener {
+  readonly name: string
+  receive (params: Params, inFlight: Iterable<Exchange>): void
+}
+
+/** A group of methods. */
+export interface Feature {
+  readonly methods: Method[]
+  readonly notifications?: Listener[]
+  /** What `initialize` and `server/discover` announce. `hears` says whether changes can reach this client. */
+  capability? (hears: boolean): Record<string, unknown>
+}
+
+/** A revision as one endpoint serves it: its methods by name, the check of their params, and the way results become text. */
+export interface Served {
+  readonly revision: Revision
+  readonly listeners: ReadonlyMap<string, Listener>
+  readonly methods: ReadonlyMap<string, { method: Method, check: Check }>
+  encode (method: Method, result: Record<string, unknown>): string
+}
+
+/** Where the answer to one message goes. */
+export interface Channel {
+  /** Whether anything can be sent before the answer. */
+  readonly streams: boolean
+  /** Whether the client can be told of changes later. */
+  readonly hears: boolean
+  /** A message that belongs to the request; dropped where it cannot be sent or the client is gone. */
+  send (text: string): void
+  /** The answer. Nothing follows it. */
+  end (text: string, status: number): void
+  /** The answer takes long: keep the connection alive meanwhile, where that is possible. */
+  hold (): void
+  /** No answer will come: the client does not want it any more. */
+  close (): void
+  /** Calls `listener` once when the client is gone before the answer; at once if it is already. */
+  onGone (listener: () => void): void
+  /** Begins the session that `initialize` asked for. Throws where there is no room for one. */
+  open (served: Served, client: Session['client'], capabilities: Session['capabilities']): void
+}

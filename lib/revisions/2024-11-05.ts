@@ -1,0 +1,28 @@
+import { cut } from './cut.js'
+import type { Revision } from './revision.js'
+
+const requests = [
+  'initialize', 'ping', 'logging/setLevel', 'completion/complete', 'tools/list', 'tools/call', 'prompts/list', 'prompts/get',
+  'resources/list', 'resources/templates/list', 'resources/read', 'resources/subscribe', 'resources/unsubscribe'
+]
+
+export const revision20241105: Revision = {
+  version: '2024-11-05',
+  stateless: false,
+  requests: new Set(requests),
+  notifications: new Set(['notifications/initialized', 'notifications/cancelled', 'notifications/progress', 'notifications/roots/list_changed']),
+  words: {
+    tool: ['name', 'description', 'inputSchema'],
+    implementation: ['name', 'version'],
+    capabilities: ['experimental', 'logging', 'prompts', 'resources', 'tools'],
+    content: ['text', 'image', 'resource'],
+    block: ['type', 'text', 'data', 'mimeType', 'resource', 'annotations'],
+    structured: 'none'
+  },
+  badArguments: 'error',
+  batches: false,
+  mirrors: false,
+  unknownMethod: 200,
+  statuses: {},
+  encode (method, result) { return JSON.stringify(cut(this.words, method, result)) }
+}

@@ -1,0 +1,10 @@
+import { revision20241105 } from './2024-11-05.js'
+import { more } from './revision.js'
+import type { Revision } from './revision.js'
+
+export const revision20250326: Revision = {
+  ...revision20241105,
+  version: '2025-03-26',
+  words: more(revision20241105.words, { tool: ['annotations'], capabilities: ['completions'], content: ['audio'] }),
+  batches: true
+}

@@ -1,0 +1,17 @@
+import { revision20250618 } from './2025-06-18.js'
+import { isObject } from '../jsonrpc.js'
+import { cut } from './cut.js'
+import { more } from './revision.js'
+import type { Revision } from './revision.js'
+
+export const revision20251125: Revision = {
+  ...revision20250618,
+  version: '2025-11-25',
+  words: more(revision20250618.words, { tool: ['icons'], implementation: ['description', 'icons', 'websiteUrl'], block: ['icons'] }),
+  badArguments: 'result',
+  encode (method, result) {
+    // It has every word a call can answer with but structured content that is no object: nothing to cut from the rest.
+    const whole = method === 'tools/call' && (result.structuredContent === undefined || isObject(result.structuredContent))
+    return JSON.stringify(whole ? result : cut(this.words, method, result))
+  }
+}

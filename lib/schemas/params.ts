@@ -1,0 +1,29 @@
+import { Type } from '@sinclair/typebox'
+import type { TProperties, TSchema } from '@sinclair/typebox'
+import { AnyObject, Implementation, Level } from './envelope.js'
+
+// The params of each method. null counts as absent where a member may be absent.
+
+const nullable = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]))
+const params = <T extends TProperties>(properties: T) => Type.Object({ ...properties, _meta: nullable(AnyObject) })
+
+export const NoParams = params({})
+export const InitializeParams = params({
+  protocolVersion: Type.String(),
+  capabilities: Type.Optional(AnyObject),
+  clientInfo: Type.Optional(Implementation)
+})
+export const ListParams = params({ cursor: nullable(Type.String()) })
+export const CallToolParams = params({
+  name: Type.String(),
+  arguments: nullable(AnyObject)
+})
+export const SetLevelParams = params({ level: Level })
+export const ListenParams = params({
+  notifications: Type.Object({
+    toolsListChanged: Type.Optional(Type.Boolean()),
+    promptsListChanged: Type.Optional(Type.Boolean()),
+    resourcesListChanged: Type.Optional(Type.Boolean()),
+    resourceSubscriptions: Type.Optional(Type.Array(Type.String()))
+  })
+})

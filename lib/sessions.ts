@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto'
+import type { ClientCapabilities, Implementation } from '../types/index.js'
+import { CallCancelled, rpcError } from './errors.js'
+import type { Exchange } from './exchange.js'
+import type { Served } from './method.js'
+import type { LEVELS } from './schemas/envelope.js'
+import type { Subscription } from './subscriptions.js'
+
+const NOTHING: ReadonlySet<Exchange> = new Set()
+
+export type Transport = 'http' | 'http-sse' | 'stdio'
+
+/** What a handshake settled, and what is under way because of it. Kept small: there may be many, and most are idle. */
+export class Session {
+  readonly id: string
+  readonly transport: Transport
+  served: Served
+  client: Implementation | undefined
+  capabilities: ClientCapabilities
+  logLevel: typeof LEVELS[number] | undefined
+  /** Last use, in ms of Date.now(). */
+  seen = Date.now()
+  /** Streams for changes, the newest last: a change goes to that one alone (2025-11-25 basic/transports, Multiple Connections). */
+  private streams: Subscription[] | undefined
+  private calls: Set<Exchange> | undefined
+
+  constructor (id: string, transport: Transport, served: Served, client: Implementation | undefined, capabilities: ClientCapabilities) {
+    this.id = id
+    this.transport = transport
+    this.served = served
+    this.client = client
+    this.capabilities = capabilities
+  }
+
+  get inFlight (): ReadonlySet<Exchange> { return this.calls ?? NOTHING }
+  get busy (): boolean { return this.inFlight.size > 0 || (this.streams?.length ?? 0) > 0 }
+
+  began (exchange: Exchange): void { (this.calls ??= new Set()).add(exchange) }
+  ended (exchange: Exchange): void { this.calls?.delete(exchange) }
+
+  attach (stream: Subscription): void { (this.streams ??= []).push(stream) }
+  detach (stream: Subscription): void { this.streams = this.streams?.filter(one => one !== stream) }
+  newest (stream: Subscription): boolean { return this.streams?.at(-1) === stream }
+
+  close (reason: string): void {
+    for (const exchange of [...this.inFlight]) exchange.cancel(new CallCancelled(reason))
+    for (const stream of this.streams ?? []) stream.end()
+  }
+}
+
+export interface SessionLimits { idle: number, max: number }
+
+/** The sessions of one endpoint: unguessable ids, an end after idle time, and a bound on how many there are. */
+export class Sessions {
+  private readonly byId = new Map<string, Session>()
+  private readonly limits: SessionLimits
+  private timer: NodeJS.Timeout | undefined
+
+  constructor (limits: SessionLimits) { this.limits = limits }
+
+  get size (): number { return this.byId.size }
+
+  /** @throws McpError (503) where there are as many as there may be */
+  open (transport: Transport, served: Served, client?: Implementation, capabilities: ClientCapabilities = {}): Session {
+    if (this.byId.size >= this.limits.max) this.sweep()
+    if (this.byId.size >= this.limits.max) throw rpcError('Unavailable', 'there are too many sessions; try again later')
+    const session = new Session(randomUUID(), transport, served, client, capabilities)
+    this.byId.set(session.id, session)
+    this.timer ??= setInterval(() => this.sweep(), Math.min(Math.max(this.limits.idle / 4, 50), 30_000)).unref()
+    return session
+  }
+
+  /** The session, which counts as used; undefined where there is none or its time is over. */
+  find (id: string, transport: Transport): Session | undefined {
+    const session = this.peek(id, transport)
+    if (session !== undefined) session.seen = Date.now()
+    return session
+  }
+
+  peek (id: string, transport: Transport): Session | undefined {
+    const session = this.byId.get(id)
+    return session?.transport !== transport || this.expired(session, Date.now()) ? undefined : session
+  }
+
+  end (session: Session, reason: string): void {
+    if (this.byId.delete(session.id)) session.close(reason)
+    if (this.byId.size === 0) this.stop()
+  }
+
+  endAll (reason: string): void { for (const session of [...this.byId.values()]) this.end(session, reason) }
+
+  private expired (session: Session, now: number): boolean { return now - session.seen > this.limits.idle && !session.busy }
+
+  private sweep (): void {
+    const now = Date.now()
+    for (const session of [...this.byId.values()]) if (this.expired(session, now)) this.end(session, 'The session was idle too long')
+  }
+
+  private stop (): void {
+    clearInterval(this.timer)
+    this.timer = undefined
+  }
+}

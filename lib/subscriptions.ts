@@ -1,0 +1,33 @@
+import { changeText } from './changes.js'
+import type { Change } from './changes.js'
+
+/** A stream held open for changes: a GET stream, HTTP+SSE, `subscriptions/listen` or stdio. */
+export interface Subscription {
+  wants (change: Change): boolean
+  /** `plain` is the message of the handshake revisions, the same text for all. */
+  deliver (change: Change, plain: string): void
+  /** Says good-bye and ends the stream. */
+  end (): void
+}
+
+/** The subscriptions of one endpoint in this process. */
+export class Subscriptions {
+  private readonly open = new Set<Subscription>()
+
+  get size (): number { return this.open.size }
+
+  add (subscription: Subscription): void { this.open.add(subscription) }
+  delete (subscription: Subscription): void { this.open.delete(subscription) }
+
+  publish (change: Change): void {
+    const plain = changeText(change)
+    for (const subscription of this.open) if (subscription.wants(change)) subscription.deliver(change, plain)
+  }
+
+  end (): void {
+    for (const subscription of [...this.open]) {
+      this.open.delete(subscription)
+      subscription.end()
+    }
+  }
+}

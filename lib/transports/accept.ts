@@ -1,0 +1,24 @@
+import Negotiator from 'negotiator'
+
+const JSON_TYPE = 'application/json'
+const SSE_TYPE = 'text/event-stream'
+const MAX_KEPT = 200
+
+/** What a client takes. Streams only where it names them: a wildcard is how health checks and proxies ask for anything. */
+export interface Accepts { readonly json: boolean, readonly sse: boolean }
+
+const BOTH: Accepts = { json: true, sse: true }
+const JSON_ONLY: Accepts = { json: true, sse: false }
+const kept = new Map<string, Accepts>([[`${JSON_TYPE}, ${SSE_TYPE}`, BOTH], ['*/*', JSON_ONLY]])
+
+/** Read once for each value seen; there are few, and whoever sends many fills no memory. */
+export function accepted (header: string | undefined): Accepts {
+  if (header === undefined || header === '') return JSON_ONLY
+  const known = kept.get(header)
+  if (known !== undefined) return known
+  const types = new Negotiator({ headers: { accept: header } }).mediaTypes([JSON_TYPE, SSE_TYPE])
+  const json = types.includes(JSON_TYPE)
+  const accepts = { json, sse: types.includes(SSE_TYPE) && (!json || header.toLowerCase().includes(SSE_TYPE)) }
+  if (kept.size < MAX_KEPT && header.length < 200) kept.set(header, accepts)
+  return accepts
+}

@@ -1,0 +1,211 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
+import { dispatch, notify } from '../dispatch.js'
+import { McpError, rpcError } from '../errors.js'
+import { Exchange } from '../exchange.js'
+import { kindOf, readableId } from '../jsonrpc.js'
+import type { Notification, Request } from '../jsonrpc.js'
+import type { Served } from '../method.js'
+import type { McpServer } from '../server.js'
+import type { Session } from '../sessions.js'
+import { accepted } from './accept.js'
+import type { Accepts } from './accept.js'
+import { BatchAnswer, readBatch } from './batch.js'
+import { checkMirrors } from './headers.js'
+import { HttpChannel } from './http-channel.js'
+import type { Door } from './http-channel.js'
+import { HttpSse } from './http-sse.js'
+import { sendError } from './reply.js'
+import { openStream } from './stream.js'
+import type { SseStream, Streams } from './stream.js'
+
+const SESSION = 'mcp-session-id'
+const VERSION = 'mcp-protocol-version'
+
+/** Streamable HTTP of all revisions, and the door to HTTP+SSE, at one URL. */
+export class HttpTransport implements Door {
+  readonly hears: boolean
+  private readonly server: McpServer
+  private readonly streams: Streams
+  private readonly httpSse: HttpSse | undefined
+  private readonly enter: RouteHandlerMethod
+
+  /** @param enter the route handler of @fastify/sse, which sends the headers of a stream */
+  constructor (server: McpServer, streams: Streams, enter: RouteHandlerMethod) {
+    this.server = server
+    this.streams = streams
+    this.enter = enter
+    this.hears = server.settings.sessions !== false
+    const { settings, revisions } = server
+    if (settings.httpSse && revisions.get('2024-11-05') !== undefined) this.httpSse = new HttpSse(server, reply => this.stream(reply))
+  }
+
+  /** Whether there is anything to GET or DELETE: later revisions have neither. */
+  get handshakes (): boolean { return this.server.settings.revisions.some(one => !one.stateless) }
+
+  readonly post = (request: FastifyRequest, reply: FastifyReply): void => {
+    const { body } = request
+    try {
+      const accepts = accepted(request.headers.accept)
+      if (!accepts.json && !accepts.sse) throw rpcError('NotAcceptable', 'Accept must admit application/json or text/event-stream')
+      if (Array.isArray(body)) return this.batch(body, request, reply, accepts)
+      const kind = kindOf(body)
+      if (kind === 'request') return this.request(body as Request, request, reply, accepts)
+      if (kind === 'invalid') throw rpcError('InvalidRequest', 'the body must be one JSON-RPC 2.0 message with an id that is a string or an integer')
+      if (kind === 'notification') this.notification(body as Notification, request)
+      else this.response(request)
+      reply.code(202).send()
+    } catch (error) {
+      this.refuse(reply, error, body)
+    }
+  }
+
+  private request (message: Request, request: FastifyRequest, reply: FastifyReply, accepts: Accepts): void {
+    const { revisions } = this.server
+    const alone = revisions.opens(message) || revisions.standsAlone(message)
+    const session = alone ? undefined : this.session(request)
+    const served = revisions.choose(message, header(request, VERSION), session?.served)
+    if (served.revision.mirrors) checkMirrors(served, message, request.headers)
+    const channel = new HttpChannel(this, reply, accepts)
+    dispatch(new Exchange(this.server, served, message, channel, session, request))
+    if (!accepts.json) channel.hold()
+  }
+
+  private batch (items: unknown[], request: FastifyRequest, reply: FastifyReply, accepts: Accepts): void {
+    const session = this.session(request)
+    const served = this.server.revisions.ofBatch(header(request, VERSION), session?.served)
+    const batch = readBatch(items, served, this.server.settings.limits.batch)
+    for (const message of batch.notifications) notify(served, message, session?.inFlight ?? [])
+    if (batch.requests.length === 0 && batch.refused.length === 0) return void reply.code(202).send()
+    const channel = new HttpChannel(this, reply, accepts)
+    const answer = new BatchAnswer(channel, batch)
+    for (const message of batch.requests) dispatch(new Exchange(this.server, served, message, answer.member(), session, request))
+    if (!accepts.json) channel.hold()
+  }
+
+  private notification (message: Notification, request: FastifyRequest): void {
+    const { revisions } = this.server
+    const session = revisions.standsAlone(message) ? undefined : this.session(request)
+    if (session === undefined) return
+    revisions.ofSession(session.served, header(request, VERSION))
+    notify(session.served, message, session.inFlight)
+  }
+
+  /** Answers to what this server asked; a session alone is ever asked. */
+  private response (request: FastifyRequest): void {
+    const session = this.session(request)
+    if (session === undefined) throw rpcError('InvalidRequest', 'a response can only be sent in a session (Mcp-Session-Id)')
+    this.server.revisions.ofSession(session.served, header(request, VERSION))
+  }
+
+  readonly get = (request: FastifyRequest, reply: FastifyReply): void => {
+    try {
+      const version = header(request, VERSION)
+      if (this.server.revisions.isStateless(version)) throw rpcError('MethodNotAllowed', `${version} has no GET; use subscriptions/listen`)
+      const session = this.session(request)
+      if (session !== undefined) this.server.revisions.ofSession(session.served, version)
+      else if (this.httpSse === undefined && !this.hears) throw rpcError('MethodNotAllowed', 'there are no sessions here, so there is nothing to listen to')
+      else if (this.httpSse === undefined || (version !== undefined && version !== '2024-11-05')) throw rpcError('InvalidRequest', 'GET needs the header Mcp-Session-Id')
+      if (!accepted(request.headers.accept).sse) throw rpcError('NotAcceptable', 'Accept must name text/event-stream')
+      if (this.server.subscriptions.size >= this.server.settings.limits.streams) throw rpcError('Unavailable', 'there are too many streams; try again later')
+      if (session === undefined) this.httpSse?.connect(request, reply)
+      else this.listen(session, reply)
+    } catch (error) {
+      this.refuse(reply, error, undefined)
+    }
+  }
+
+  readonly delete = (request: FastifyRequest, reply: FastifyReply): void => {
+    try {
+      const session = this.session(request)
+      if (session === undefined) throw rpcError('InvalidRequest', 'DELETE needs the header Mcp-Session-Id')
+      this.server.revisions.ofSession(session.served, header(request, VERSION))
+      this.server.sessions.end(session, 'The client ended the session')
+      reply.code(204).send()
+    } catch (error) {
+      this.refuse(reply, error, undefined)
+    }
+  }
+
+  /** The messages of HTTP+SSE; undefined where it is not offered. */
+  get message (): ((request: FastifyRequest, reply: FastifyReply) => void) | undefined {
+    const { httpSse } = this
+    return httpSse && ((request, reply) => httpSse.message(request, reply))
+  }
+
+  // What a reply needs
+
+  stream (reply: FastifyReply): SseStream {
+    return this.streams.add(openStream(this.enter, reply))
+  }
+
+  open (reply: FastifyReply, served: Served, client: Session['client'], capabilities: Session['capabilities']): void {
+    if (this.hears) reply.header(SESSION, this.server.sessions.open('http', served, client, capabilities).id)
+  }
+
+  /** A stream for changes: one of perhaps several of its session. */
+  private listen (session: Session, reply: FastifyReply): void {
+    const stream = this.stream(reply)
+    const subscription = {
+      wants: (change: { kind: string }) => change.kind !== 'resource' && session.newest(subscription),
+      deliver: (_: unknown, plain: string) => stream.write(this.streams.shared(plain)),
+      end: () => stream.end()
+    }
+    session.attach(subscription)
+    this.server.subscriptions.add(subscription)
+    reply.raw.once('close', () => {
+      session.detach(subscription)
+      session.seen = Date.now()
+      this.server.subscriptions.delete(subscription)
+    })
+  }
+
+  /** @throws McpError 404, which tells the client to begin anew (2025-11-25 basic/transports, Session Management) */
+  private session (request: FastifyRequest): Session | undefined {
+    const id = header(request, SESSION)
+    if (id === undefined) return undefined
+    const session = this.server.sessions.find(id, 'http')
+    if (session === undefined) throw rpcError('SessionNotFound', 'open a new one with initialize')
+    return session
+  }
+
+  private refuse (reply: FastifyReply, error: unknown, body: unknown): void {
+    if (!(error instanceof McpError)) throw error
+    if (error.status === 405) reply.header('allow', 'POST')
+    sendError(reply, error, readableId(body))
+  }
+}
+
+const header = (request: FastifyRequest, name: string): string | undefined => request.headers[name] as string | undefined
+
+/** Mounts the transport on a scope of its own. */
+export function mount (scope: FastifyInstance, server: McpServer, streams: Streams): void {
+  const { path, limits } = server.settings
+  const base = path.replace(/\/+$/, '')
+  const loose = scope.initialConfig.ignoreTrailingSlash === true || scope.initialConfig.routerOptions?.ignoreTrailingSlash === true
+  const spellings = base === '' ? ['/'] : loose ? [base] : [base, `${base}/`]
+  const transport = new HttpTransport(server, streams, (request, reply) => enter.call(scope, request, reply))
+  // @fastify/sse wraps a handler on its own route; that wrapped one is entered only by replies that stream (its cost is not paid by the others).
+  let enter: RouteHandlerMethod = () => { throw new Error('@fastify/sse has wrapped no handler') }
+  scope.addHook('onRoute', route => {
+    if (route.sse === undefined) return
+    enter = route.handler
+    route.handler = transport.post
+  })
+  const config = (kind: 'http' | 'http-sse') => ({ mcp: { transport: kind, endpoint: scope.prefix + (base === '' ? '/' : base), server } })
+  for (const url of spellings) {
+    scope.route({ method: 'POST', url, bodyLimit: limits.body, config: config('http'), sse: { kind: 'manual', heartbeat: false, serializer: String }, handler: sendHeaders })
+    const others: string[] = ['PUT', 'PATCH', 'HEAD']
+    if (transport.handshakes && (transport.hears || transport.message !== undefined)) scope.get(url, { config: config('http'), exposeHeadRoute: false }, transport.get)
+    else others.push('GET')
+    if (transport.handshakes && transport.hears) scope.delete(url, { config: config('http') }, transport.delete)
+    else others.push('DELETE')
+    const allow = ['GET', 'POST', 'DELETE'].filter(verb => !others.includes(verb)).join(', ')
+    scope.route({ method: others, url, config: config('http'), handler: (request, reply) => sendError(reply.header('allow', allow), rpcError('MethodNotAllowed', `use ${allow}`), undefined) })
+  }
+  if (transport.message !== undefined) scope.post(`${base}/messages`, { bodyLimit: limits.body, config: config('http-sse') }, transport.message)
+}
+
+function sendHeaders (_: FastifyRequest, reply: FastifyReply): void {
+  reply.sse.keepAlive()
+  reply.sse.sendHeaders()
+}

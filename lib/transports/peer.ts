@@ -1,0 +1,144 @@
+import { dispatch, notify } from '../dispatch.js'
+import { CallCancelled, McpError, rpcError } from '../errors.js'
+import { Exchange } from '../exchange.js'
+import { errorText, isObject, kindOf, readableId } from '../jsonrpc.js'
+import type { Id, Notification, Request } from '../jsonrpc.js'
+import type { Channel, Served } from '../method.js'
+import { META } from '../schemas/envelope.js'
+import type { McpServer } from '../server.js'
+import type { Session } from '../sessions.js'
+import type { Change } from '../changes.js'
+import type { Subscription } from '../subscriptions.js'
+import { BatchAnswer, readBatch } from './batch.js'
+
+export interface PeerOptions {
+  /** Sends one message, or an array of them. */
+  write (text: string): void
+  /** Makes the session that a handshake opens, or fills in the one that is there. */
+  begin (served: Served, client: Session['client'], capabilities: Session['capabilities']): Session
+  /** Ends the connection when the server closes. */
+  end (): void
+  session?: Session
+  /** The one revision that the transport has. */
+  revision?: Served
+}
+
+/** One client at the other end of a two-way channel: stdio, or the stream and the messages of HTTP+SSE. */
+export class Peer implements Subscription {
+  session: Session | undefined
+  private readonly server: McpServer
+  private readonly options: PeerOptions
+  private readonly inFlight = new Map<Id, Exchange>()
+  private left = false
+
+  constructor (server: McpServer, options: PeerOptions) {
+    this.server = server
+    this.options = options
+    this.session = options.session
+    server.subscriptions.add(this)
+  }
+
+  get busy (): boolean { return this.inFlight.size > 0 }
+
+  /** One parsed line or body. */
+  receive (value: unknown): void {
+    try {
+      if (Array.isArray(value)) return this.batch(value)
+      const kind = kindOf(value)
+      if (kind === 'request') this.request(value as Request)
+      else if (kind === 'notification') this.notified(value as Notification)
+      else if (kind === 'invalid') throw rpcError('InvalidRequest', 'not a JSON-RPC 2.0 message')
+    } catch (error) {
+      this.refuse(error, readableId(value))
+    }
+  }
+
+  refuse (error: unknown, id: Id | undefined): void {
+    if (!(error instanceof McpError)) throw error
+    this.send(errorText(id, error))
+  }
+
+  private request (message: Request): void {
+    if (this.inFlight.has(message.id)) throw rpcError('InvalidRequest', `id ${JSON.stringify(message.id)} is in use by a request without an answer yet`)
+    const served = this.options.revision ?? this.server.revisions.choose(message, versionIn(message), this.session?.served)
+    this.dispatch(message, served, new PeerChannel(this, message.id))
+  }
+
+  private dispatch (message: Request, served: Served, channel: Channel): void {
+    const session = served.revision.stateless ? undefined : this.session
+    const exchange = new Exchange(this.server, served, message, channel, session, undefined)
+    this.inFlight.set(message.id, exchange)
+    dispatch(exchange)
+  }
+
+  private notified (message: Notification): void {
+    const { revisions } = this.server
+    const served = this.session?.served ?? revisions.get(revisions.versions[0] as string)
+    notify(served as Served, message, this.inFlight.values())
+  }
+
+  private batch (items: unknown[]): void {
+    const served = this.options.revision ?? this.server.revisions.ofBatch(undefined, this.session?.served)
+    const batch = readBatch(items, served, this.server.settings.limits.batch)
+    for (const one of batch.notifications) this.notified(one)
+    const answer = new BatchAnswer(new PeerChannel(this, undefined), batch)
+    for (const one of batch.requests) this.dispatch(one, served, settling(answer.member(), () => this.inFlight.delete(one.id)))
+  }
+
+  // Channel side
+
+  send (text: string): void { if (!this.left) this.options.write(text) }
+  answered (id: Id | undefined): void { if (id !== undefined) this.inFlight.delete(id) }
+  open (served: Served, client: Session['client'], capabilities: Session['capabilities']): void { this.session = this.options.begin(served, client, capabilities) }
+
+  /** The client is gone: nothing more is written, and what it asked for is cancelled. */
+  leave (reason: string): void {
+    this.server.subscriptions.delete(this)
+    for (const exchange of [...this.inFlight.values()]) exchange.cancel(new CallCancelled(reason))
+    this.left = true
+  }
+
+  // Changes reach a client of the handshake revisions unasked; later ones subscribe.
+
+  wants (change: Change): boolean { return change.kind !== 'resource' && this.session !== undefined }
+  deliver (change: Change, plain: string): void { this.send(plain) }
+  end (): void { this.options.end() }
+}
+
+class PeerChannel implements Channel {
+  readonly streams = true
+  readonly hears = true
+  private readonly peer: Peer
+  private readonly id: Id | undefined
+
+  constructor (peer: Peer, id: Id | undefined) {
+    this.peer = peer
+    this.id = id
+  }
+
+  send (text: string): void { this.peer.send(text) }
+  end (text: string): void {
+    this.peer.answered(this.id)
+    this.peer.send(text)
+  }
+
+  close (): void { this.peer.answered(this.id) }
+  hold (): void {}
+  /** Whoever leaves cancels all that is in flight. */
+  onGone (): void {}
+  open (served: Served, client: Session['client'], capabilities: Session['capabilities']): void { this.peer.open(served, client, capabilities) }
+}
+
+/** A channel that says when it is done with. */
+const settling = (channel: Channel, settled: () => void): Channel => ({
+  ...channel,
+  end (text, status) { settled(); channel.end(text, status) },
+  close () { settled(); channel.close() }
+})
+
+/** There are no headers here: the version is what the body says it is. */
+function versionIn (message: Request): string | undefined {
+  const meta = message.params?._meta
+  const version = isObject(meta) ? meta[META.protocolVersion] : undefined
+  return version === undefined ? undefined : String(version)
+}

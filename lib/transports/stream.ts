@@ -1,0 +1,124 @@
+import { kStreaming } from '../connection.js'
+import type { ServerResponse } from 'node:http'
+import type { FastifyReply, RouteHandlerMethod } from 'fastify'
+
+// Server-sent events after @fastify/sse has sent the headers: this file alone writes to the raw response.
+
+const COMMENT = Buffer.from(':\n\n')
+
+export const frame = (text: string): string => `event: message\ndata: ${text}\n\n`
+
+/** Makes a reply a stream. @fastify/sse sends the headers, with those that hooks have set; a cache or a compressor on the way must not touch what follows. */
+export function openStream (enter: RouteHandlerMethod, reply: FastifyReply): ServerResponse {
+  const { raw, request } = reply
+  Object.assign(request, { [kStreaming]: true })
+  reply.header('cache-control', 'no-cache, no-transform').hijack()
+  void Promise.resolve(enter.call(reply.server, request, reply)).catch((error: unknown) => {
+    request.log.error({ err: error }, 'a stream could not be opened')
+    raw.destroy()
+  })
+  raw.flushHeaders()
+  return raw
+}
+
+export interface StreamOptions { keepAlive: number, maxBuffered: number }
+
+/** The open streams of one endpoint, with one timer for all their comments. */
+export class Streams {
+  private readonly open = new Set<SseStream>()
+  private readonly options: StreamOptions
+  private timer: NodeJS.Timeout | undefined
+  private lastText = ''
+  private lastFrame: Buffer = COMMENT
+
+  constructor (options: StreamOptions) { this.options = options }
+
+  get size (): number { return this.open.size }
+
+  add (raw: ServerResponse): SseStream {
+    const stream = new SseStream(raw, this.options.maxBuffered)
+    this.open.add(stream)
+    raw.once('close', () => this.delete(stream))
+    this.timer ??= setInterval(() => { for (const one of this.open) one.write(COMMENT) }, this.options.keepAlive).unref()
+    return stream
+  }
+
+  /** The frame of a text that goes to many streams: encoded once. */
+  shared (text: string): Buffer {
+    if (text !== this.lastText) {
+      this.lastText = text
+      this.lastFrame = Buffer.from(frame(text))
+    }
+    return this.lastFrame
+  }
+
+  /** Resolves when all that were ended have given their last byte to the socket; after `ms` what is left is destroyed. */
+  async finished (ms: number): Promise<void> {
+    const timer = setTimeout(() => { for (const stream of this.open) stream.destroy() }, ms)
+    for (const stream of this.open) stream.end()
+    await Promise.all([...this.open].map(stream => stream.closed))
+    clearTimeout(timer)
+  }
+
+  private delete (stream: SseStream): void {
+    this.open.delete(stream)
+    if (this.open.size > 0) return
+    clearInterval(this.timer)
+    this.timer = undefined
+  }
+}
+
+/** One response of server-sent events. What is written in one turn of the loop goes out in one piece. */
+export class SseStream {
+  private readonly raw: ServerResponse
+  private readonly maxBuffered: number
+  private pending = ''
+  private ended = false
+
+  constructor (raw: ServerResponse, maxBuffered: number) {
+    this.raw = raw
+    this.maxBuffered = maxBuffered
+  }
+
+  /** Resolves when the response is finished, or its connection gone. */
+  get closed (): Promise<void> {
+    const { raw } = this
+    if (raw.writableFinished || raw.destroyed) return Promise.resolve()
+    return new Promise(resolve => { raw.once('finish', resolve).once('close', resolve) })
+  }
+
+  /** A reader that falls too far behind is cut off: it slows nobody and fills no memory. */
+  write (piece: string | Buffer): void {
+    const { raw } = this
+    if (this.ended || raw.destroyed) return
+    if (raw.writableLength + this.pending.length > this.maxBuffered) return this.destroy()
+    if (typeof piece !== 'string') {
+      this.flush()
+      raw.write(piece)
+      return
+    }
+    if (this.pending === '') process.nextTick(() => this.flush())
+    this.pending += piece
+  }
+
+  end (last = ''): void {
+    if (this.ended) return
+    this.ended = true
+    const rest = this.pending + last
+    this.pending = ''
+    if (!this.raw.destroyed) this.raw.end(rest)
+  }
+
+  destroy (): void {
+    this.ended = true
+    this.pending = ''
+    this.raw.destroy()
+  }
+
+  private flush (): void {
+    if (this.pending === '' || this.ended) return
+    const { pending } = this
+    this.pending = ''
+    if (!this.raw.destroyed) this.raw.write(pending)
+  }
+}

@@ -1,0 +1,51 @@
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
+import type { ClientCapabilities, Implementation, JsonObject, LoggingLevel } from './protocol.js'
+
+/** Who makes the request. Reserved: nothing fills it in yet. */
+export interface AuthInfo {
+  /** What is known of the caller. */
+  readonly [claim: string]: unknown
+}
+
+/** A session of the handshake revisions. Source: 2025-11-25 basic/transports (Session Management). */
+export interface Session {
+  /** Its id, as in the header `Mcp-Session-Id`. Treat it as a secret. */
+  readonly id: string
+}
+
+/** What a handler is given besides its arguments. It is the same whatever the client's revision and transport. */
+export interface Context {
+  /**
+   * Aborts when the answer is no longer wanted: the client cancelled, or left where that cancels; the tool ran out of time; the
+   * server closes. Pass it on to `fetch`, timers and queries.
+   */
+  readonly signal: AbortSignal
+  /** The logger of the request; that of the app on stdio. */
+  readonly log: FastifyBaseLogger
+  /** The HTTP request that brought the message; `undefined` on stdio. */
+  readonly request: FastifyRequest | undefined
+  /** The Fastify instance that added the tool, the same as `this` in the handler. */
+  readonly app: FastifyInstance
+  /** Who makes the request. Reserved: always `undefined` for now. */
+  readonly auth: AuthInfo | undefined
+  /** Name and version of the client; `undefined` if it did not say. */
+  readonly client: Implementation | undefined
+  /** What the client can do; `{}` if it did not say. */
+  readonly capabilities: ClientCapabilities
+  /** The session of the call; `undefined` where there is none. */
+  readonly session: Session | undefined
+  /** The `_meta` of the request; `{}` where there is none. */
+  readonly meta: JsonObject
+  /**
+   * Tells the client how far the call is. `progress` must grow from call to call, and so must `total` be in the same unit.
+   * Does nothing if the client did not ask for it. Never rejects.
+   * Source: 2026-07-28 basic/utilities/progress.
+   */
+  progress (progress: number, total?: number, message?: string): Promise<void>
+  /**
+   * Sends a log message to the client, `data` being anything that can be written as JSON, under the name `logger`.
+   * Does nothing if the client did not ask for messages of that level. Never rejects.
+   * Source: 2026-07-28 server/utilities/logging.
+   */
+  message (level: LoggingLevel, data: unknown, logger?: string): Promise<void>
+}

@@ -1,0 +1,102 @@
+import type { Implementation, JsonObject, Revision } from './protocol.js'
+import type { Tool } from './tool.js'
+
+/** Sessions of the handshake revisions, kept in the memory of this process. */
+export interface SessionOptions {
+  /** How long a session lives without a request or a stream, in milliseconds. Default: 1 800 000 (30 minutes). */
+  idle?: number | undefined
+  /** The greatest number of sessions. Over it, opening one is 503 with `Retry-After`. Default: 10 000. */
+  max?: number | undefined
+}
+
+/** Streams of server-sent events. */
+export interface SseOptions {
+  /** The time between two comments that keep a stream open, in milliseconds. Default: 15 000. */
+  keepAlive?: number | undefined
+  /** How long a call of a session may run before it gets a stream that can be resumed, in milliseconds. Default: 1 000. */
+  after?: number | undefined
+  /** How much may wait for a client that does not read, in bytes. Over it, the stream is destroyed. Default: 4 MiB. */
+  maxBuffered?: number | undefined
+}
+
+/** How long a client may keep a list. Source: 2026-07-28 server/utilities/caching. */
+export interface CacheOptions {
+  /** The time, in milliseconds. Default: 60 000. */
+  ttlMs?: number | undefined
+  /** `public` if every user gets the same, `private` if not. Default: `public`. */
+  cacheScope?: 'public' | 'private' | undefined
+}
+
+/** The greatest of everything. */
+export interface LimitOptions {
+  /** The size of a request body, in bytes. Default: the `bodyLimit` of the app. */
+  body?: number | undefined
+  /** The number of messages in a batch (2025-03-26 only). Default: 100. */
+  batch?: number | undefined
+  /** How long a call may run, in milliseconds; 0 is for ever. A tool may have its own `timeout`. Default: 300 000 (5 minutes). */
+  toolTimeout?: number | undefined
+}
+
+/** One thing that is wrong with a value. */
+export interface ValidationProblem {
+  /** Where: a JSON Pointer (RFC 6901), empty for the whole value. */
+  path: string
+  /** What is wrong, in words that a model can use, such as `must be an integer, but is "ten"`. */
+  message: string
+}
+
+/** A compiled schema: `true`, or what is wrong with the value. With `useDefaults` it fills in the value in place. */
+export type Validate = (value: unknown) => true | ValidationProblem[]
+
+/** Checks values in place of Ajv. */
+export interface Validator {
+  /**
+   * Compiles a schema, once for each. It is a plain JSON Schema object, whatever the tool was defined with.
+   * `useDefaults` is true for an `inputSchema` and false for an `outputSchema`.
+   */
+  compile (schema: JsonObject, options: { readonly useDefaults: boolean }): Validate
+}
+
+/**
+ * The options of the plugin. All of them have a default.
+ * A wrong one rejects `ready` with `MCP_ERR_OPTION`, which names it. The plugin registered twice in one scope rejects it with
+ * `MCP_ERR_TWICE`.
+ */
+export interface McpOptions {
+  /** Name and version of this server. Default: those of the plugin. */
+  serverInfo?: Implementation | undefined
+  /** How to use this server, for the model. */
+  instructions?: string | undefined
+  /** The path to serve, below the prefix of the scope. Default: `/mcp`. */
+  path?: string | undefined
+  /** The revisions to speak. Default: all. */
+  revisions?: readonly Revision[] | undefined
+  /** Tools made by `defineTool`. More can be added with `app.mcp.tools.add`. */
+  tools?: readonly Tool[] | undefined
+  /** Sessions of the handshake revisions, or `false` for none: then every request stands alone. */
+  sessions?: false | SessionOptions | undefined
+  /** Whether to serve the HTTP+SSE transport of 2024-11-05. Default: true, but false where `sessions` is false. */
+  httpSse?: boolean | undefined
+  /** Streams of server-sent events. */
+  sse?: SseOptions | undefined
+  /**
+   * Host names to accept besides the default, or `*` for all. The default is the loopback names where the server listens on loopback.
+   * Source: 2026-07-28 basic/transports/streamable-http (Security Warning).
+   */
+  hosts?: readonly string[] | '*' | undefined
+  /**
+   * Origins to accept besides the default, such as `https://app.example`, or `*` for all.
+   * Source: 2026-07-28 basic/transports/streamable-http (Security Warning); RFC 6454.
+   */
+  origins?: readonly string[] | '*' | undefined
+  /** How many entries a page of a list has. Default: 1 000. Source: 2026-07-28 server/utilities/pagination. */
+  pageSize?: number | undefined
+  /** How long a client may keep a list. */
+  cache?: CacheOptions | undefined
+  /** The greatest of everything. */
+  limits?: LimitOptions | undefined
+  /** How long closing waits for open streams to end, in milliseconds. What is left is destroyed. Default: 1 000. */
+  closeTimeout?: number | undefined
+  /** Checks values in place of Ajv. */
+  validator?: Validator | undefined
+}

@@ -1,0 +1,95 @@
+import type { FastifyInstance } from 'fastify'
+import type { CallToolResult, ContentBlock, Result } from './content.js'
+import type { Context } from './context.js'
+import type { Icon, JsonObject, ToolAnnotations } from './protocol.js'
+import type { Args, JsonSchema, Output, Schema } from './schema.js'
+
+/** What a tool says about itself. Source: 2026-07-28 server/tools (Data Types). */
+export interface ToolInfo {
+  /** Unique name: 1 to 128 of `A-Z a-z 0-9 _ - .`. */
+  readonly name: string
+  /** Name for people. Left out for clients older than 2025-06-18. */
+  readonly title?: string | undefined
+  /** What it does and when to use it, for the model. */
+  readonly description?: string | undefined
+  /** Hints about what it does. */
+  readonly annotations?: ToolAnnotations | undefined
+  /** Images for a user interface. Left out for clients older than 2025-11-25. */
+  readonly icons?: readonly Icon[] | undefined
+  /** Further data about the tool. */
+  readonly _meta?: JsonObject | undefined
+  /** How long a call may run, in milliseconds; 0 is for ever. Default: `limits.toolTimeout`. */
+  readonly timeout?: number | undefined
+}
+
+/** What the handler of a tool without `outputSchema` answers with: text, content, or a full result. */
+export type ToolReturn = string | ContentBlock | readonly ContentBlock[] | CallToolResult | Result
+
+/** A tool without `outputSchema`. */
+export interface ToolDefinition<I extends Schema = JsonSchema> extends ToolInfo {
+  /** The shape of the arguments, always an object. Default: any object. */
+  readonly inputSchema?: I | undefined
+  /** None. */
+  readonly outputSchema?: undefined
+  /**
+   * Runs the tool. It is called only with arguments that `inputSchema` admits, defaults filled in.
+   *
+   * `this` is the Fastify instance that added the tool (`ctx.app` in an arrow function).
+   * Throw `ToolError` for a message that the model shall read and `McpError` for a protocol error.
+   * Whatever else is thrown is logged in full, and the client is told only an error id.
+   */
+  handler (this: FastifyInstance, args: Args<I>, ctx: Context): ToolReturn | Promise<ToolReturn>
+}
+
+/** A tool with `outputSchema`. */
+export interface StructuredToolDefinition<I extends Schema, O extends Schema, R> extends ToolInfo {
+  /** The shape of the arguments, always an object. Default: any object. */
+  readonly inputSchema?: I | undefined
+  /** The shape of the value. Clients older than 2026-07-28 are shown it only if it is an object. */
+  readonly outputSchema: O
+  /**
+   * Runs the tool and returns its value, which becomes `structuredContent` and, as JSON, its text; or `result({ … })`.
+   * The value is checked against `outputSchema`: one that does not fit is an error of the server, not of the caller.
+   *
+   * `this` is the Fastify instance that added the tool (`ctx.app` in an arrow function).
+   * Throw `ToolError` for a message that the model shall read and `McpError` for a protocol error.
+   * Whatever else is thrown is logged in full, and the client is told only an error id.
+   */
+  handler (this: FastifyInstance, args: Args<I>, ctx: Context): R | Result | Promise<R | Result>
+}
+
+/** A tool whose schemas are not known to the compiler. */
+export interface AnyTool extends ToolInfo {
+  /** The shape of the arguments. */
+  readonly inputSchema?: Schema | undefined
+  /** The shape of the value. */
+  readonly outputSchema?: Schema | undefined
+  /** Runs the tool. Nothing is checked here: neither the arguments nor the value. */
+  handler (this: FastifyInstance, args: unknown, ctx: Context): unknown
+}
+
+declare const kTool: unique symbol
+
+/** A tool made by `defineTool`, whatever its schemas. Add it with the option `tools` or with `app.mcp.tools.add`. */
+export interface Tool extends AnyTool {
+  /** Set by `defineTool` only, so that every tool has been typed by it. Not there at run time. */
+  readonly [kTool]: true
+}
+
+/**
+ * Types a tool, so that it can live in a file of its own. Nothing is checked before it is added.
+ *
+ * With an `outputSchema` the handler returns the plain value or `result({ … })`.
+ */
+export function defineTool<O extends Schema, const R extends Output<O>, I extends Schema = JsonSchema> (
+  definition: StructuredToolDefinition<I, O, R>
+): Tool
+/**
+ * Types a tool, so that it can live in a file of its own. Nothing is checked before it is added.
+ *
+ * Without an `outputSchema` the handler returns a string, content, or a full result.
+ */
+export function defineTool<I extends Schema = JsonSchema> (definition: ToolDefinition<I>): Tool
+
+// Keeps what is not exported above from being exported all the same, as a declaration file does by default.
+export {}
