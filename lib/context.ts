@@ -1,6 +1,10 @@
 import { notificationText } from './jsonrpc.js'
 import { LEVELS, META } from './schemas/envelope.js'
-import type { Context as Public } from '../types/index.js'
+import { quiet } from './input.js'
+import type { Questions } from './input.js'
+import { digestOf, elicit, elicitUrl, roots, sample } from './question.js'
+import type { Question } from './question.js'
+import type { Answers, Args, Context as Public, ElicitAnswer, InputOptions, Question as Asked, SampleParams, Schema } from '../types/index.js'
 import type { Exchange } from './exchange.js'
 
 type Level = typeof LEVELS[number]
@@ -13,6 +17,7 @@ const DEFAULT_LEVEL = LEVELS.indexOf('info')
 export class Context implements Public {
   readonly #exchange: Exchange
   #progress = -Infinity
+  #asked: Map<string, number> | undefined
 
   constructor (exchange: Exchange) { this.#exchange = exchange }
 
@@ -46,6 +51,28 @@ export class Context implements Public {
     }
     this.#exchange.send(text)
     return DONE
+  }
+
+  input<Q extends Record<string, Asked<unknown>>> (questions: Q, options: InputOptions = {}): Promise<Answers<Q>> {
+    return this.#exchange.input.ask(questions as unknown as Questions, options) as Promise<Answers<Q>>
+  }
+
+  elicit<S extends Schema> (message: string, schema: S, options?: InputOptions) { return this.#one(() => elicit(message, schema), options) as Promise<ElicitAnswer<Args<S>>> }
+  elicitUrl (message: string, url: string, options?: InputOptions) { return this.#one(() => elicitUrl(message, url), options) }
+  sample (params: SampleParams | string, options?: InputOptions) { return this.#one(() => sample(params), options) }
+  roots (options?: InputOptions) { return this.#one(() => roots(), options) }
+  once<T> (key: string, make: () => T | Promise<T>) { return this.#exchange.input.once(key, make) as Promise<T> }
+
+  /** One question, under a key that is the same when the handler comes to it again: what is asked, and how often it was before. */
+  #one<A> (make: () => Asked<A>, options: InputOptions = {}): Promise<A> {
+    let question
+    try { question = make() as unknown as Question } catch (error) { return quiet(Promise.reject(error)) }
+    const name = `${question.method.split('/')[0]}-${digestOf(question)}`
+    const asked = this.#asked ??= new Map()
+    const times = (asked.get(name) ?? 0) + 1
+    asked.set(name, times)
+    const key = `${name}-${times}`
+    return quiet(this.#exchange.input.ask({ [key]: question }, options).then(answers => answers[key] as A))
   }
 
   #threshold (): number {

@@ -1,4 +1,4 @@
-import { CallTimeout, McpError, rpcError } from './errors.js'
+import { CallTimeout, InputFailure, McpError, rpcError } from './errors.js'
 import type { Exchange } from './exchange.js'
 import { errorText, isObject, resultText } from './jsonrpc.js'
 import type { Notification, Params } from './jsonrpc.js'
@@ -18,7 +18,8 @@ export function dispatch (exchange: Exchange): void {
     const params = paramsOf(message.params)
     const problem = check(params)
     if (problem !== undefined) throw rpcError('InvalidParams', problem)
-    value = method.call(params, exchange)
+    const opening = method.asks === true && resumes(params) && served.revision.ask.as === 'result' ? exchange.resume(params) : undefined
+    value = opening === undefined ? method.call(params, exchange) : opening.then(() => method.call(params, exchange))
   } catch (error) {
     return failed(exchange, method, error)
   }
@@ -46,8 +47,24 @@ function paramsOf (params: unknown): Params {
   return params
 }
 
+const resumes = (params: Params): boolean => params.requestState !== undefined || params.inputResponses !== undefined
+
+/** A call that ends with a question: whatever its handler has made of it, the client gets the question. */
+export function inputRequired (exchange: Exchange): void {
+  const { rounds, method } = exchange
+  if (exchange.settled || rounds === undefined || rounds.answering || method === undefined) return
+  rounds.answering = true
+  rounds.result().then(
+    result => exchange.end(resultText(exchange.message.id, exchange.served.encode(method, result)), 200),
+    error => {
+      exchange.rounds = undefined
+      failed(exchange, method, error)
+    })
+}
+
 function settled (exchange: Exchange, method: Method, value: unknown): void {
   if (exchange.settled) return
+  if (exchange.rounds?.required === true) return inputRequired(exchange)
   let text
   try {
     const result = method.result === undefined ? value as Record<string, unknown> : method.result(value, exchange)
@@ -60,6 +77,7 @@ function settled (exchange: Exchange, method: Method, value: unknown): void {
 
 function failed (exchange: Exchange, method: Method, error: unknown): void {
   if (exchange.settled) return
+  if (exchange.rounds?.required === true) return inputRequired(exchange)
   let result
   try {
     result = method.failed?.(error, exchange)
@@ -67,7 +85,7 @@ function failed (exchange: Exchange, method: Method, error: unknown): void {
   } catch (second) {
     error = second
   }
-  const known = error instanceof McpError ? error : rpcError('InternalError', `error id ${exchange.report(error)}`)
+  const known = error instanceof McpError ? error : error instanceof InputFailure ? rpcError('InternalError', error.message) : rpcError('InternalError', `error id ${exchange.report(error)}`)
   respondError(exchange, known, known.status ?? exchange.served.revision.statuses[known.code] ?? 200)
 }
 

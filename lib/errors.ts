@@ -28,7 +28,7 @@ export type ErrorName = keyof typeof table
 
 /** A JSON-RPC error for the client. What a handler throws has no status of its own. */
 export class McpError extends Error {
-  override readonly name = 'McpError'
+  override readonly name: string = 'McpError'
   readonly code: number
   readonly data: unknown
   readonly status: number | undefined
@@ -74,12 +74,48 @@ export class CallCancelled extends Error {
   override readonly name = 'AbortError'
 }
 
+/** The client cannot be asked such a thing. Where questions are results of the call, the client gets it as a protocol error; else whoever reads the result. */
+export class InputUnsupportedError extends McpError {
+  override readonly name = 'InputUnsupportedError'
+  readonly capability: string
+  readonly told: boolean
+
+  constructor (message: string, needs: Record<string, unknown>, told: boolean) {
+    const { code, status } = rpcError(told ? 'InternalError' : 'MissingCapability')
+    super(code, message, told ? undefined : { requiredCapabilities: needs }, status)
+    this.capability = Object.keys(needs)[0] as string
+    this.told = told
+  }
+}
+
+/** A question that came to nothing; its message may be shown. */
+export class InputFailure extends Error {}
+
+export class NoStreamError extends InputFailure {
+  override readonly name = 'NoStreamError'
+}
+
+export class InputRejectedError extends InputFailure {
+  override readonly name = 'InputRejectedError'
+  readonly code: number | undefined
+
+  constructor (message: string, code?: number) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** Stops a handler at a question without an answer; the call starts again with it. */
+export class InputRequired extends Error {
+  override readonly name = 'InputRequired'
+}
+
 // What an author did wrong; found at registration, never by a client.
 export const MCP_ERR_OPTION = createError<[string]>('MCP_ERR_OPTION', 'fastify-mcp-plugin: %s', 500)
 export const MCP_ERR_TWICE = createError<[string]>('MCP_ERR_TWICE', 'fastify-mcp-plugin is registered twice in the same scope (paths %s). Register each endpoint in a scope of its own: app.register(async scope => { await scope.register(mcpPlugin, options) })', 500)
 export const MCP_ERR_TOOL_NAME = createError<[string]>('MCP_ERR_TOOL_NAME', 'Tool name %s is not valid: use 1 to 128 of A-Z a-z 0-9 _ - . (2026-07-28 server/tools, Tool Names)', 500)
 export const MCP_ERR_TOOL_DUPLICATE = createError<[string, string, string]>('MCP_ERR_TOOL_DUPLICATE', 'Tool "%s" is there already (%s); the second one is %s. Remove the first or give one another name', 500)
-export const MCP_ERR_TOOL_UNKNOWN = createError<[string]>('MCP_ERR_TOOL_UNKNOWN', 'There is no tool "%s"', 500)
 export const MCP_ERR_TOOL_DEFINITION = createError<[string, string]>('MCP_ERR_TOOL_DEFINITION', 'Tool "%s": %s', 500)
 export const MCP_ERR_TOOL_SCHEMA = createError<[string, string, string]>('MCP_ERR_TOOL_SCHEMA', 'Tool "%s": %s is not a usable JSON Schema: %s', 500)
+export const MCP_ERR_INPUT_SCHEMA = createError<[string]>('MCP_ERR_INPUT_SCHEMA', 'elicit() was given a schema that no form can show: %s', 500)
 export const MCP_ERR_STDIO_OPEN = createError('MCP_ERR_STDIO_OPEN', 'stdio() is running already: a process has one pair of standard streams', 500)

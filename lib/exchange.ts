@@ -1,10 +1,15 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { Context } from './context.js'
-import { CallCancelled } from './errors.js'
+import { CallCancelled, rpcError } from './errors.js'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { ClientCapabilities, Implementation } from '../types/index.js'
 import type { Calls } from './calls.js'
+import { Requests } from './input.js'
+import type { Asker } from './input.js'
+import { isObject } from './jsonrpc.js'
 import type { Params, Request } from './jsonrpc.js'
+import type { RequestStates } from './request-state.js'
+import { Rounds } from './rounds.js'
 import { META } from './schemas/envelope.js'
 import type { Channel, Method, Served } from './method.js'
 import type { Session } from './sessions.js'
@@ -13,6 +18,9 @@ import type { Session } from './sessions.js'
 export interface Endpoint {
   readonly app: FastifyInstance
   readonly calls: Calls
+  readonly states: RequestStates
+  /** Answers a call that ends with a question. */
+  inputRequired (exchange: Exchange): void
 }
 
 const NONE: Params = Object.freeze({})
@@ -33,6 +41,11 @@ export class Exchange {
   owner: FastifyInstance
   /** How long the call may take, in ms; 0: as long as it wants. */
   timeout = 0
+  /** The message as it came: arguments are digested before defaults are filled in. */
+  raw: string | undefined
+  rounds: Rounds | undefined
+  private requests: Requests | undefined
+  private ids = 0
   private context: Context | undefined
   private controller: AbortController | undefined
   private reason: Error | undefined
@@ -57,6 +70,34 @@ export class Exchange {
 
   get capabilities (): ClientCapabilities {
     return (this.served.revision.stateless ? this.meta[META.clientCapabilities] : this.session?.capabilities) as ClientCapabilities | undefined ?? NONE
+  }
+
+  /** Who asks the client, in the way of the revision. */
+  get input (): Asker {
+    if (this.served.revision.ask.as === 'result') return this.rounds ??= new Rounds(this, undefined, {})
+    return this.requests ??= new Requests(this)
+  }
+
+  nextId (): string { return `${this.message.id}-${++this.ids}` }
+
+  /** Takes up a call that was ended by a question. A promise where there is a state to open. */
+  resume (params: Params): Promise<void> | undefined {
+    const { requestState, inputResponses } = params
+    const responses = inputResponses ?? {}
+    if (!isObject(responses)) throw rpcError('InvalidParams', 'inputResponses must be an object of answers by their keys')
+    if (requestState === undefined || requestState === null) {
+      this.rounds = new Rounds(this, undefined, responses)
+      return undefined
+    }
+    if (typeof requestState !== 'string') throw rpcError('InvalidParams', 'requestState must be a string')
+    return this.endpoint.states.open(requestState, this.bound()).then(state => { this.rounds = new Rounds(this, state, responses) })
+  }
+
+  /** Names the caller and the request that a state belongs to. */
+  bound (): string {
+    const { method, params } = this.message
+    const args = (this.raw === undefined ? params : JSON.parse(this.raw).params)?.arguments
+    return createHash('sha256').update(JSON.stringify([method, params?.name ?? params?.uri, sorted(args)])).digest('base64url')
   }
 
   /** Aborts when the answer is not wanted any more. A client that leaves says so, except in a session: there it may come back for it. */
@@ -122,4 +163,11 @@ export class Exchange {
     this.endpoint.calls.delete(this)
     this.session?.ended(this)
   }
+}
+
+/** The same arguments in another order are the same arguments. */
+function sorted (value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (!isObject(value)) return value ?? null
+  return Object.keys(value).sort().map(key => [key, sorted(value[key])])
 }

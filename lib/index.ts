@@ -5,11 +5,12 @@ import type { Mcp, McpOptions, Tool } from '../types/index.js'
 import { connectionOf, kConnection, kStreaming } from './connection.js'
 import * as content from './content.js'
 import { addEndpoint } from './endpoints.js'
-import { MCP_ERR_STDIO_OPEN, MCP_ERR_TWICE, McpError, ToolError } from './errors.js'
+import { InputRejectedError, InputRequired, InputUnsupportedError, MCP_ERR_STDIO_OPEN, MCP_ERR_TWICE, McpError, NoStreamError, ToolError } from './errors.js'
 import { settle } from './options.js'
+import { elicit, elicitUrl, roots, sample } from './question.js'
 import { McpServer } from './server.js'
 import { guard } from './transports/guard.js'
-import { mount } from './transports/http.js'
+import { kRaw, mount } from './transports/http.js'
 import { onError } from './transports/reply.js'
 import { stdio } from './transports/stdio.js'
 import { claimStdout } from './transports/stdout.js'
@@ -52,6 +53,7 @@ function decorate (app: FastifyInstance, server: McpServer, streams: Streams): M
   if (!app.hasRequestDecorator('mcp')) {
     app.decorateRequest(kConnection, undefined)
     app.decorateRequest(kStreaming, false)
+    app.decorateRequest(kRaw, undefined)
     app.decorateRequest('mcp', { getter () { return connectionOf(this) } })
   }
   return facade(app)
@@ -73,6 +75,7 @@ function ownParser (scope: FastifyInstance): void {
   const parse = scope.getDefaultJsonParser('error', 'error')
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    ;(request as { [kRaw]?: string })[kRaw] = body as string
     if (body === '') done(null, undefined)
     else parse(request, body as string, done)
   })
@@ -85,9 +88,9 @@ const { audio, embedded, image, resourceLink, result, text } = content
 const wrapped = fp(plugin, { name: 'fastify-mcp-plugin', fastify: '5.x' })
 
 /** With all other exports as its properties, so that `require` gives a function like that of every Fastify plugin. */
-export const mcpPlugin = Object.assign(wrapped, { audio, defineTool, embedded, image, McpError, resourceLink, result, text, ToolError }) as unknown as typeof import('../types/index.js').mcpPlugin
+export const mcpPlugin = Object.assign(wrapped, { audio, defineTool, elicit, elicitUrl, embedded, image, InputRejectedError, InputRequired, InputUnsupportedError, McpError, NoStreamError, resourceLink, result, roots, sample, text, ToolError }) as unknown as typeof import('../types/index.js').mcpPlugin
 Object.assign(mcpPlugin, { default: mcpPlugin, mcpPlugin })
 
 export default mcpPlugin
 export { mcpPlugin as 'module.exports' }
-export { audio, embedded, image, McpError, resourceLink, result, text, ToolError }
+export { audio, elicit, elicitUrl, embedded, image, InputRejectedError, InputRequired, InputUnsupportedError, McpError, NoStreamError, resourceLink, result, roots, sample, text, ToolError }

@@ -18,6 +18,8 @@ export interface Method {
   readonly params: TSchema
   /** The same object is the result as long as nothing changes: its text is kept. */
   readonly shared?: boolean
+  /** It may end with a question to the client (2026-07-28 basic/patterns/mrtr, Supported Requests). */
+  readonly asks?: boolean
   /** Member of the params that the header `Mcp-Name` repeats. */
   readonly named?: 'name' | 'uri' | 'taskId'
   mirrored?(params: Params): Mirrored[]

@@ -29,11 +29,20 @@ const Options = Type.Object({
   pageSize: count(1),
   cache: group({ ttlMs: count(), cacheScope: Type.Optional(Type.Union([Type.Literal('public'), Type.Literal('private')])) }),
   limits: group({ body: count(1), batch: count(1), streams: count(1), toolTimeout: ms() }),
+  requestState: group({ keys: Type.Optional(Type.Array(Type.Unsafe<Key>({}), { minItems: 1 })), ttl: Type.Optional(Type.Number({ minimum: 1 })) }),
   closeTimeout: ms(),
   validator: Type.Optional(Type.Unsafe<Validator>({ type: 'object', required: ['compile'] })),
   prefix: Type.Optional(Type.String()),
   logLevel: Type.Optional(Type.String())
 }, { additionalProperties: false })
+
+type Key = string | Uint8Array
+
+function keyOf (key: Key): Uint8Array {
+  const bytes = typeof key === 'string' ? Buffer.from(key, 'base64') : key
+  if (!(bytes instanceof Uint8Array) || bytes.length !== 32) throw new MCP_ERR_OPTION('option /requestState/keys must have 32 bytes each, as a Buffer or as base64')
+  return bytes
+}
 
 /** The options with their defaults. */
 export interface Settings {
@@ -50,6 +59,7 @@ export interface Settings {
   pageSize: number
   cache: { ttlMs: number, cacheScope: 'public' | 'private' }
   limits: { body: number, batch: number, streams: number, toolTimeout: number }
+  requestState: { keys: Uint8Array[], ttl: number }
   closeTimeout: number
   validator: Validator | undefined
 }
@@ -74,6 +84,7 @@ export function settle (options: McpOptions, bodyLimit: number): Settings {
     pageSize: options.pageSize ?? 1_000,
     cache: { ttlMs: cache?.ttlMs ?? MINUTE, cacheScope: cache?.cacheScope ?? 'public' },
     limits: { body: limits?.body ?? bodyLimit, batch: limits?.batch ?? 100, streams: limits?.streams ?? 10_000, toolTimeout: limits?.toolTimeout ?? 5 * MINUTE },
+    requestState: { keys: (options.requestState?.keys ?? []).map(keyOf), ttl: options.requestState?.ttl ?? 10 * MINUTE },
     closeTimeout: options.closeTimeout ?? 1_000,
     validator: options.validator
   }

@@ -17,7 +17,8 @@ import type { Revision } from './revisions/revision.js'
 import { Sessions } from './sessions.js'
 import { Subscriptions } from './subscriptions.js'
 import { checkOf } from './validate.js'
-import { expire } from './dispatch.js'
+import { expire, inputRequired } from './dispatch.js'
+import { RequestStates } from './request-state.js'
 
 /** One endpoint: what it offers, to whom it speaks, and what is under way. */
 export class McpServer implements Endpoint {
@@ -26,6 +27,8 @@ export class McpServer implements Endpoint {
   readonly calls: Calls
   readonly sessions: Sessions
   readonly subscriptions = new Subscriptions()
+  readonly states: RequestStates
+  readonly inputRequired = inputRequired
   readonly revisions: Revisions<Served>
   readonly tools: ToolsFeature
   private readonly features: Feature[]
@@ -36,6 +39,7 @@ export class McpServer implements Endpoint {
     this.settings = settings
     this.calls = new Calls(settings.sse.after, expire)
     this.sessions = new Sessions(settings.sessions || { idle: Infinity, max: settings.httpSse ? 10_000 : 0 })
+    this.states = new RequestStates(settings.requestState)
     const started = { value: false }
     app.addHook('onReady', done => { started.value = true; done() })
     const { limits, pageSize, cache, validator } = settings

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { ClientCapabilities, Implementation } from '../types/index.js'
-import { CallCancelled, rpcError } from './errors.js'
+import { CallCancelled, InputRejectedError, rpcError } from './errors.js'
 import type { Exchange } from './exchange.js'
+import { notificationText } from './jsonrpc.js'
+import type { Id, Response } from './jsonrpc.js'
 import type { Served } from './method.js'
 import type { LEVELS } from './schemas/envelope.js'
 import type { Subscription } from './subscriptions.js'
@@ -23,6 +25,9 @@ export class Session {
   /** Streams for changes, the newest last: a change goes to that one alone (2025-11-25 basic/transports, Multiple Connections). */
   private streams: Subscription[] | undefined
   private calls: Set<Exchange> | undefined
+  /** Our own requests that wait for an answer. */
+  private waiting: Map<Id, (response: Response) => void> | undefined
+  private asked = 0
 
   constructor (id: string, transport: Transport, served: Served, client: Implementation | undefined, capabilities: ClientCapabilities) {
     this.id = id
@@ -41,6 +46,40 @@ export class Session {
   attach (stream: Subscription): void { (this.streams ??= []).push(stream) }
   detach (stream: Subscription): void { this.streams = this.streams?.filter(one => one !== stream) }
   newest (stream: Subscription): boolean { return this.streams?.at(-1) === stream }
+
+  /** Sends on the newest stream for changes; undefined where there is none. */
+  get sender (): ((text: string) => void) | undefined {
+    const newest = this.streams?.at(-1)
+    return newest?.send?.bind(newest)
+  }
+
+  /** A request of our own. What aborts the call takes the question back. */
+  ask (method: string, params: Record<string, unknown>, send: (text: string) => void, signal: AbortSignal): Promise<unknown> {
+    const id = `ask-${++this.asked}`
+    return new Promise((resolve, reject) => {
+      const withdraw = () => {
+        this.waiting?.delete(id)
+        send(notificationText('notifications/cancelled', { requestId: id, reason: 'The call that asked is over' }))
+        reject(signal.reason)
+      }
+      if (signal.aborted) return reject(signal.reason)
+      signal.addEventListener('abort', withdraw, { once: true })
+      const settle = (response: Response) => {
+        signal.removeEventListener('abort', withdraw)
+        if (response.error === undefined) resolve(response.result)
+        else reject(new InputRejectedError(`The client answered ${method} with an error: ${response.error.message}`, response.error.code))
+      }
+      ;(this.waiting ??= new Map()).set(id, settle)
+      send(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
+    })
+  }
+
+  /** The client's answer to a request of ours; one that nobody waits for is no error. */
+  answer (response: Response): void {
+    const settle = this.waiting?.get(response.id)
+    this.waiting?.delete(response.id)
+    settle?.(response)
+  }
 
   close (reason: string): void {
     for (const exchange of [...this.inFlight]) exchange.cancel(new CallCancelled(reason))

@@ -1,4 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
+import type { Answers, ElicitAnswer, ElicitUrlAnswer, InputOptions, Question, Root, SampleAnswer, SampleParams } from './input.js'
+import type { Args, Schema } from './schema.js'
 import type { ClientCapabilities, Implementation, JsonObject, LoggingLevel } from './protocol.js'
 
 /** Who makes the request. Reserved: nothing fills it in yet. */
@@ -48,4 +50,29 @@ export interface Context {
    * Source: 2026-07-28 server/utilities/logging.
    */
   message (level: LoggingLevel, data: unknown, logger?: string): Promise<void>
+  /**
+   * Asks the client, all questions in one round: `const { login } = await ctx.input({ login: elicit('Your login?', schema) })`.
+   *
+   * In the handshake revisions the client is asked while the handler waits. From 2026-07-28 on the call ends with the questions, and
+   * **the handler starts again from its first line** when the client makes the call again with the answers: what must happen only once
+   * belongs into `once`.
+   *
+   * Rejects with `InputUnsupportedError`, `NoStreamError`, `InputRejectedError`, or the reason of `signal`; from 2026-07-28 on with
+   * `InputRequired`, which a handler that catches errors throws again.
+   * Source: 2026-07-28 basic/patterns/mrtr; client/elicitation, client/sampling, client/roots.
+   */
+  input<Q extends { readonly [key: string]: Question<unknown> }> (questions: Q, options?: InputOptions): Promise<Answers<Q>>
+  /** Asks the user to fill in a form. */
+  elicit<S extends Schema> (message: string, schema: S, options?: InputOptions): Promise<ElicitAnswer<Args<S>>>
+  /** Asks the user to open a page. */
+  elicitUrl (message: string, url: string, options?: InputOptions): Promise<ElicitUrlAnswer>
+  /** Asks the client's model. */
+  sample (params: SampleParams | string, options?: InputOptions): Promise<SampleAnswer>
+  /** Asks which directories the client works on. */
+  roots (options?: InputOptions): Promise<Root[]>
+  /**
+   * Runs `make` in the first round alone and keeps its value, which JSON can carry, for the rounds that follow: a payment, a random
+   * number, a timestamp.
+   */
+  once<T> (key: string, make: () => T | Promise<T>): Promise<T>
 }

@@ -2,6 +2,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import type { Connection } from './connection.js'
 import type { audio, embedded, image, resourceLink, result, text } from './content.js'
 import type { McpError, ToolError } from './errors.js'
+import type { elicit, elicitUrl, InputRejectedError, InputRequired, InputUnsupportedError, NoStreamError, roots, sample } from './input.js'
 import type { Mcp } from './mcp.js'
 import type { McpOptions } from './options.js'
 import type { defineTool } from './tool.js'
@@ -43,6 +44,22 @@ export interface McpPlugin extends FastifyPluginAsync<McpOptions> {
   readonly embedded: typeof embedded
   /** A full result. */
   readonly result: typeof result
+  /** A form for the user. */
+  readonly elicit: typeof elicit
+  /** A page for the user. */
+  readonly elicitUrl: typeof elicitUrl
+  /** A question for the client's model. */
+  readonly sample: typeof sample
+  /** The directories of the client. */
+  readonly roots: typeof roots
+  /** The client has no such question. */
+  readonly InputUnsupportedError: typeof InputUnsupportedError
+  /** There is nowhere to ask. */
+  readonly NoStreamError: typeof NoStreamError
+  /** The client refused. */
+  readonly InputRejectedError: typeof InputRejectedError
+  /** The call starts again with the answer. */
+  readonly InputRequired: typeof InputRequired
   /** An error for the model. */
   readonly ToolError: typeof ToolError
   /** A protocol error. */
@@ -62,11 +79,13 @@ export { mcpPlugin as 'module.exports' }
 export { defineTool } from './tool.js'
 export { audio, embedded, image, resourceLink, result, text } from './content.js'
 export { McpError, ToolError } from './errors.js'
+export { elicit, elicitUrl, InputRejectedError, InputRequired, InputUnsupportedError, NoStreamError, roots, sample } from './input.js'
 
 export type * from './connection.js'
 export type * from './content.js'
 export type * from './context.js'
 export type * from './errors.js'
+export type * from './input.js'
 export type * from './mcp.js'
 export type * from './options.js'
 export type * from './protocol.js'

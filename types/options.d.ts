@@ -33,8 +33,18 @@ export interface LimitOptions {
   body?: number | undefined
   /** The number of messages in a batch (2025-03-26 only). Default: 100. */
   batch?: number | undefined
+  /** The number of streams held open for changes. Over it, one more is 503 with `Retry-After`. Default: 10 000. */
+  streams?: number | undefined
   /** How long a call may run, in milliseconds; 0 is for ever. A tool may have its own `timeout`. Default: 300 000 (5 minutes). */
   toolTimeout?: number | undefined
+}
+
+/** How the state of a call that asks its client is kept from being read and changed. Source: 2026-07-28 basic/patterns/mrtr (Server Requirements). */
+export interface RequestStateOptions {
+  /** Keys of 32 bytes, as bytes or as base64: the first seals, all of them open. Default: one of this process, so several processes need their own. */
+  keys?: readonly (string | Uint8Array)[] | undefined
+  /** How long it is good, in milliseconds. Default: 600 000 (10 minutes). */
+  ttl?: number | undefined
 }
 
 /** One thing that is wrong with a value. */
@@ -95,6 +105,8 @@ export interface McpOptions {
   cache?: CacheOptions | undefined
   /** The greatest of everything. */
   limits?: LimitOptions | undefined
+  /** The state that a question sends along with the client and back (2026-07-28). */
+  requestState?: RequestStateOptions | undefined
   /** How long closing waits for open streams to end, in milliseconds. What is left is destroyed. Default: 1 000. */
   closeTimeout?: number | undefined
   /** Checks values in place of Ajv. */

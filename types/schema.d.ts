@@ -139,7 +139,7 @@ export interface JsonSchema {
 }
 
 /** The schema of a tool: TypeBox, which types the handler too, or plain JSON Schema. */
-export type Schema = TypeBoxSchema
+export type Schema = TypeBoxSchema | JsonSchema
 
 /** The type of a value of a TypeBox schema: TypeBox's own `Static`. */
 export type Static<S extends TypeBoxSchema> = (S & { params: [] })['static']

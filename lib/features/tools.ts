@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Tool } from '../../types/index.js'
-import { CallTimeout, MCP_ERR_TOOL_DUPLICATE, McpError, ToolError, rpcError } from '../errors.js'
+import { CallTimeout, InputFailure, InputUnsupportedError, MCP_ERR_TOOL_DUPLICATE, McpError, ToolError, rpcError } from '../errors.js'
 import { text } from '../content.js'
 import type { Exchange } from '../exchange.js'
 import type { Params } from '../jsonrpc.js'
@@ -66,6 +66,7 @@ export class ToolsFeature implements Feature {
   private call (): Method {
     return {
       name: 'tools/call',
+      asks: true,
       params: CallToolParams,
       named: 'name',
       mirrored: params => {
@@ -99,6 +100,7 @@ function failure (error: unknown, exchange: Exchange): Record<string, unknown> |
     if (exchange.served.revision.badArguments === 'result') return told(error.message)
     throw rpcError('InvalidParams', error.message)
   }
+  if (error instanceof InputFailure || (error instanceof InputUnsupportedError && error.told)) return told(error.message)
   if (error instanceof McpError) return undefined
   if (error instanceof ToolError) return { content: error.content ?? [text(error.message)], isError: true }
   const { name } = exchange.target as Entry

@@ -19,6 +19,7 @@ export const revision20241105: Revision = {
     block: ['type', 'text', 'data', 'mimeType', 'resource', 'annotations'],
     structured: 'none'
   },
+  ask: { as: 'request', sampling: { content: ['text', 'image'], tools: false } },
   badArguments: 'error',
   batches: false,
   mirrors: false,

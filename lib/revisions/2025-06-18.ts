@@ -12,5 +12,6 @@ export const revision20250618: Revision = {
     block: ['uri', 'name', 'title', 'description', 'size', '_meta'],
     structured: 'object'
   }),
+  ask: { ...revision20250326.ask, form: 'plain' },
   batches: false
 }

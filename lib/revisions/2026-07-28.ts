@@ -14,6 +14,7 @@ export const revision20260728: Revision = {
   // On HTTP a closed stream cancels; the notification is for stdio.
   notifications: new Set(['notifications/cancelled']),
   words: more(revision20251125.words, { capabilities: ['extensions'], structured: 'any' }),
+  ask: { ...revision20251125.ask, as: 'result', url: 'plain' },
   mirrors: true,
   unknownMethod: 404,
   statuses: { [MISSING_CAPABILITY]: 400 },

@@ -1,4 +1,5 @@
 import type { Revision as RevisionName } from '../../types/index.js'
+import type { AskWords } from './ask.js'
 
 /** What a revision has words for; anything else is cut from what it is sent. */
 export interface Words {
@@ -21,6 +22,7 @@ export interface Revision {
   readonly requests: ReadonlySet<string>
   readonly notifications: ReadonlySet<string>
   readonly words: Words
+  readonly ask: AskWords
   /** How arguments that do not fit a tool's schema are reported. */
   readonly badArguments: 'error' | 'result'
   readonly batches: boolean

@@ -3,7 +3,7 @@ import { dispatch, notify } from '../dispatch.js'
 import { McpError, rpcError } from '../errors.js'
 import { Exchange } from '../exchange.js'
 import { kindOf, readableId } from '../jsonrpc.js'
-import type { Notification, Request } from '../jsonrpc.js'
+import type { Notification, Request, Response } from '../jsonrpc.js'
 import type { Served } from '../method.js'
 import type { McpServer } from '../server.js'
 import type { Session } from '../sessions.js'
@@ -15,9 +15,11 @@ import { HttpChannel } from './http-channel.js'
 import type { Door } from './http-channel.js'
 import { HttpSse } from './http-sse.js'
 import { sendError } from './reply.js'
-import { openStream } from './stream.js'
+import { frame, openStream } from './stream.js'
 import type { SseStream, Streams } from './stream.js'
 
+/** The text of the body, on a request of this transport. */
+export const kRaw = Symbol('fastify-mcp-plugin.raw')
 const SESSION = 'mcp-session-id'
 const VERSION = 'mcp-protocol-version'
 
@@ -52,7 +54,7 @@ export class HttpTransport implements Door {
       if (kind === 'request') return this.request(body as Request, request, reply, accepts)
       if (kind === 'invalid') throw rpcError('InvalidRequest', 'the body must be one JSON-RPC 2.0 message with an id that is a string or an integer')
       if (kind === 'notification') this.notification(body as Notification, request)
-      else this.response(request)
+      else this.response(body as Response, request)
       reply.code(202).send()
     } catch (error) {
       this.refuse(reply, error, body)
@@ -66,7 +68,9 @@ export class HttpTransport implements Door {
     const served = revisions.choose(message, header(request, VERSION), session?.served)
     if (served.revision.mirrors) checkMirrors(served, message, request.headers)
     const channel = new HttpChannel(this, reply, accepts)
-    dispatch(new Exchange(this.server, served, message, channel, session, request))
+    const exchange = new Exchange(this.server, served, message, channel, session, request)
+    exchange.raw = (request as { [kRaw]?: string })[kRaw]
+    dispatch(exchange)
     if (!accepts.json) channel.hold()
   }
 
@@ -91,10 +95,11 @@ export class HttpTransport implements Door {
   }
 
   /** Answers to what this server asked; a session alone is ever asked. */
-  private response (request: FastifyRequest): void {
+  private response (message: Response, request: FastifyRequest): void {
     const session = this.session(request)
     if (session === undefined) throw rpcError('InvalidRequest', 'a response can only be sent in a session (Mcp-Session-Id)')
     this.server.revisions.ofSession(session.served, header(request, VERSION))
+    session.answer(message)
   }
 
   readonly get = (request: FastifyRequest, reply: FastifyReply): void => {
@@ -148,6 +153,7 @@ export class HttpTransport implements Door {
     const subscription = {
       wants: (change: { kind: string }) => change.kind !== 'resource' && session.newest(subscription),
       deliver: (_: unknown, plain: string) => stream.write(this.streams.shared(plain)),
+      send: (text: string) => stream.write(frame(text)),
       end: () => stream.end()
     }
     session.attach(subscription)

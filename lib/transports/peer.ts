@@ -2,7 +2,7 @@ import { dispatch, notify } from '../dispatch.js'
 import { CallCancelled, McpError, rpcError } from '../errors.js'
 import { Exchange } from '../exchange.js'
 import { errorText, isObject, kindOf, readableId } from '../jsonrpc.js'
-import type { Id, Notification, Request } from '../jsonrpc.js'
+import type { Id, Notification, Request, Response } from '../jsonrpc.js'
 import type { Channel, Served } from '../method.js'
 import { META } from '../schemas/envelope.js'
 import type { McpServer } from '../server.js'
@@ -41,12 +41,13 @@ export class Peer implements Subscription {
   get busy (): boolean { return this.inFlight.size > 0 }
 
   /** One parsed line or body. */
-  receive (value: unknown): void {
+  receive (value: unknown, raw?: string): void {
     try {
       if (Array.isArray(value)) return this.batch(value)
       const kind = kindOf(value)
-      if (kind === 'request') this.request(value as Request)
+      if (kind === 'request') this.request(value as Request, raw)
       else if (kind === 'notification') this.notified(value as Notification)
+      else if (kind === 'response') this.session?.answer(value as Response)
       else if (kind === 'invalid') throw rpcError('InvalidRequest', 'not a JSON-RPC 2.0 message')
     } catch (error) {
       this.refuse(error, readableId(value))
@@ -58,15 +59,16 @@ export class Peer implements Subscription {
     this.send(errorText(id, error))
   }
 
-  private request (message: Request): void {
+  private request (message: Request, raw: string | undefined): void {
     if (this.inFlight.has(message.id)) throw rpcError('InvalidRequest', `id ${JSON.stringify(message.id)} is in use by a request without an answer yet`)
     const served = this.options.revision ?? this.server.revisions.choose(message, versionIn(message), this.session?.served)
-    this.dispatch(message, served, new PeerChannel(this, message.id))
+    this.dispatch(message, served, new PeerChannel(this, message.id), raw)
   }
 
-  private dispatch (message: Request, served: Served, channel: Channel): void {
+  private dispatch (message: Request, served: Served, channel: Channel, raw?: string): void {
     const session = served.revision.stateless ? undefined : this.session
     const exchange = new Exchange(this.server, served, message, channel, session, undefined)
+    exchange.raw = raw
     this.inFlight.set(message.id, exchange)
     dispatch(exchange)
   }

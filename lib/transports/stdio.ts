@@ -28,7 +28,7 @@ export async function stdio (server: McpServer, { input, output, lineLimit }: St
     line (text) {
       const message = parsed(text)
       if (message === undefined) peer.refuse(rpcError('ParseError', 'the line is not JSON'), undefined)
-      else peer.receive(message.value)
+      else peer.receive(message.value, text)
     },
     tooLong: () => peer.refuse(rpcError('InvalidRequest', `a line may have ${lineLimit} bytes`), undefined)
   })

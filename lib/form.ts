@@ -1,0 +1,69 @@
+import type { Schema } from '../types/index.js'
+import { MCP_ERR_INPUT_SCHEMA } from './errors.js'
+import { isObject } from './jsonrpc.js'
+import { prepareSchema } from './json-schema.js'
+import type { JsonSchema } from './json-schema.js'
+
+// The schema of a form: a flat object of primitives (2026-07-28 client/elicitation, Requested Schema). TypeBox writes enumerations as unions
+// of literals; forms have words of their own for them.
+
+const STRING = ['type', 'title', 'description', 'default', 'minLength', 'maxLength', 'format', 'enum', 'enumNames', 'oneOf']
+const NUMBER = ['type', 'title', 'description', 'default', 'minimum', 'maximum']
+const BOOLEAN = ['type', 'title', 'description', 'default']
+const ARRAY = ['type', 'title', 'description', 'default', 'minItems', 'maxItems', 'items']
+const WORDS: Record<string, string[]> = { string: STRING, number: NUMBER, integer: NUMBER, boolean: BOOLEAN, array: ARRAY }
+const FORMATS = ['email', 'uri', 'date', 'date-time']
+
+export interface Form { requestedSchema: JsonSchema, validated: JsonSchema }
+
+const known = new WeakMap<object, Form>()
+
+/** @throws MCP_ERR_INPUT_SCHEMA that names the field and what a form can have */
+export function formOf (source: Schema): Form {
+  const before = known.get(source)
+  if (before !== undefined) return before
+  let validated
+  try {
+    validated = prepareSchema(source).schema
+  } catch (error) {
+    throw new MCP_ERR_INPUT_SCHEMA((error as Error).message)
+  }
+  if (validated.type !== 'object' || !isObject(validated.properties)) throw new MCP_ERR_INPUT_SCHEMA('the root must be an object with properties')
+  const properties = Object.fromEntries(Object.entries(validated.properties).map(([name, field]) => [name, fieldOf(name, field)]))
+  const requestedSchema = { type: 'object', properties, ...(Array.isArray(validated.required) && validated.required.length > 0 && { required: validated.required }) }
+  const form = { requestedSchema, validated }
+  known.set(source, form)
+  return form
+}
+
+function fieldOf (name: string, schema: unknown): JsonSchema {
+  if (!isObject(schema)) throw new MCP_ERR_INPUT_SCHEMA(`field "${name}" must have a schema`)
+  const field = choice(schema)
+  const words = WORDS[String(field.type)]
+  if (words === undefined) throw new MCP_ERR_INPUT_SCHEMA(`field "${name}" must be a string, a number, a boolean, an enumeration or an array of one; a form has no ${JSON.stringify(field.type) ?? 'such field'}`)
+  for (const word of Object.keys(field)) {
+    if (!words.includes(word) && !word.startsWith('x-')) throw new MCP_ERR_INPUT_SCHEMA(`field "${name}" cannot have "${word}"; a ${field.type} of a form has ${words.join(', ')}`)
+  }
+  if (field.format !== undefined && !FORMATS.includes(field.format as string)) throw new MCP_ERR_INPUT_SCHEMA(`field "${name}" has the format ${JSON.stringify(field.format)}; a form knows ${FORMATS.join(', ')}`)
+  if (field.type === 'array') field.items = itemsOf(name, field.items)
+  return field
+}
+
+function itemsOf (name: string, items: unknown): JsonSchema {
+  const one = isObject(items) ? items : {}
+  const { type, title, ...rest } = choice(one)
+  if (Array.isArray(rest.enum)) return { type: 'string', enum: rest.enum }
+  if (Array.isArray(rest.oneOf)) return { anyOf: rest.oneOf }
+  if (Array.isArray(one.anyOf)) return { anyOf: one.anyOf }
+  throw new MCP_ERR_INPUT_SCHEMA(`field "${name}" is an array, so its items must be an enumeration`)
+}
+
+/** A union of literals as an enumeration, with titles where the literals have them. */
+function choice (schema: JsonSchema): JsonSchema {
+  const branches = schema.anyOf
+  if (!Array.isArray(branches) || !branches.every(one => isObject(one) && typeof one.const === 'string')) return { ...schema }
+  const { anyOf, ...rest } = schema
+  const titled = branches.some(one => one.title !== undefined)
+  const values = titled ? { oneOf: branches.map(one => ({ const: one.const, title: one.title ?? one.const })) } : { enum: branches.map(one => one.const) }
+  return { type: 'string', ...rest, ...values }
+}

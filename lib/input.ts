@@ -1,0 +1,72 @@
+import type { InputOptions } from '../types/index.js'
+import { InputRejectedError, InputUnsupportedError, NoStreamError } from './errors.js'
+import type { Exchange } from './exchange.js'
+import { isObject } from './jsonrpc.js'
+import type { Question } from './question.js'
+import { asked } from './revisions/ask.js'
+
+// Asking the client. The handshake revisions send a request of the server's own and wait; later ones end the call and make it again (rounds.ts).
+
+export type Questions = Record<string, Question>
+
+export interface Asker {
+  ask (questions: Questions, options: InputOptions): Promise<Record<string, unknown>>
+  once (key: string, make: () => unknown): Promise<unknown>
+}
+
+/** A promise that may go unanswered and unheard without ending the process. */
+export function quiet<T> (promise: Promise<T>): Promise<T> {
+  promise.catch(() => {})
+  return promise
+}
+
+/** The params of a question in the words of the exchange's revision. @throws InputUnsupportedError */
+export function paramsFor (exchange: Exchange, question: Question): Record<string, unknown> {
+  const { revision } = exchange.served
+  const told = revision.ask.as === 'request'
+  const params = asked(revision.ask, question.method, question.params, exchange.nextId())
+  if (typeof params === 'string') throw new InputUnsupportedError(`The client speaks ${revision.version}: ${params}`, question.needs, told)
+  for (const [capability, parts] of Object.entries(question.needs)) {
+    const has = exchange.capabilities[capability]
+    if (!isObject(has) || !Object.keys(parts).every(part => offers(has, part))) {
+      throw new InputUnsupportedError(`The client has not declared the capability ${[capability, ...Object.keys(parts)].join('.')}`, question.needs, told)
+    }
+  }
+  return params
+}
+
+/** A client that says only that it elicits means forms (2025-11-25 client/elicitation, Capabilities). */
+const offers = (has: Record<string, unknown>, part: string): boolean => isObject(has[part]) || (part === 'form' && has.url === undefined)
+
+/** Questions as requests on the stream of the call, or on one of its session. */
+export class Requests implements Asker {
+  private readonly exchange: Exchange
+  private readonly kept = new Map<string, Promise<unknown>>()
+
+  constructor (exchange: Exchange) { this.exchange = exchange }
+
+  ask (questions: Questions): Promise<Record<string, unknown>> {
+    const answers = Object.entries(questions).map(async ([key, question]) => [key, await this.one(question)] as const)
+    for (const answer of answers) quiet(answer)
+    return quiet(Promise.all(answers).then(Object.fromEntries))
+  }
+
+  once (key: string, make: () => unknown): Promise<unknown> {
+    const kept = this.kept.get(key) ?? quiet((async () => await make())())
+    this.kept.set(key, kept)
+    return kept
+  }
+
+  private async one (question: Question): Promise<unknown> {
+    const { exchange } = this
+    const params = paramsFor(exchange, question)
+    const { session, channel } = exchange
+    if (session === undefined) throw new NoStreamError('A call without a session cannot ask its client')
+    const send = channel.streams ? (text: string) => exchange.send(text) : session.sender
+    if (send === undefined) throw new NoStreamError('There is no stream to ask the client on: it takes JSON alone and has no GET stream open')
+    const answer = await session.ask(question.method, params, send, exchange.signal)
+    const problem = question.check(answer)
+    if (problem !== undefined) throw new InputRejectedError(`The client's answer to ${question.method} is not what was asked for: ${problem}`)
+    return question.read(answer as Record<string, unknown>)
+  }
+}

@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto'
+import type { Answers, Question as Public, SampleParams, Schema } from '../types/index.js'
+import { formOf } from './form.js'
+import { isObject } from './jsonrpc.js'
+import { checkOf } from './validate.js'
+
+// What a client can be asked (client/elicitation, client/sampling, client/roots), in the words of the newest revision.
+
+export type QuestionMethod = 'elicitation/create' | 'sampling/createMessage' | 'roots/list'
+
+export interface Question {
+  readonly method: QuestionMethod
+  readonly params: Record<string, unknown>
+  /** What the client must have declared, as in its capabilities. */
+  readonly needs: Record<string, Record<string, object>>
+  /** What is wrong with an answer; undefined when nothing is. */
+  check (answer: unknown): string | undefined
+  /** What the handler gets of an answer that is right. */
+  read (answer: Record<string, unknown>): unknown
+}
+
+const ACTIONS = ['accept', 'decline', 'cancel']
+const DEFAULT_TOKENS = 1_000
+
+const question = <A>(one: Question): Public<A> => one as unknown as Public<A>
+
+export function elicit (message: string, schema: Schema) {
+  const { requestedSchema, validated } = formOf(schema)
+  const fits = checkOf(validated, { useDefaults: true })
+  return question<never>({
+    method: 'elicitation/create',
+    params: { message, requestedSchema },
+    needs: { elicitation: { form: {} } },
+    check: answer => checkAction(answer) ?? ((answer as { action: string }).action === 'accept' ? fits((answer as { content?: unknown }).content ?? {}) : undefined),
+    read: ({ action, content }) => action === 'accept' ? { action, content: content ?? {} } : { action }
+  })
+}
+
+export function elicitUrl (message: string, url: string) {
+  return question<never>({
+    method: 'elicitation/create',
+    params: { mode: 'url', message, url: new URL(url).href },
+    needs: { elicitation: { url: {} } },
+    check: checkAction,
+    read: ({ action }) => ({ action })
+  })
+}
+
+export function sample (params: SampleParams | string) {
+  const full = typeof params === 'string' ? { messages: [{ role: 'user', content: { type: 'text', text: params } }], maxTokens: DEFAULT_TOKENS } : { ...params }
+  return question<never>({
+    method: 'sampling/createMessage',
+    params: full,
+    needs: { sampling: 'tools' in full && full.tools !== undefined ? { tools: {} } : {} },
+    check: answer => isObject(answer) && typeof answer.role === 'string' && typeof answer.model === 'string' && typeof answer.content === 'object' && answer.content !== null
+      ? undefined
+      : 'an answer to sampling/createMessage has role, content and model',
+    read: answer => answer
+  })
+}
+
+export function roots () {
+  return question<never>({
+    method: 'roots/list',
+    params: {},
+    needs: { roots: {} },
+    check: answer => isObject(answer) && Array.isArray(answer.roots) && answer.roots.every(root => isObject(root) && typeof root.uri === 'string')
+      ? undefined
+      : 'an answer to roots/list has an array of roots, each with a uri',
+    read: answer => answer.roots
+  })
+}
+
+function checkAction (answer: unknown): string | undefined {
+  return isObject(answer) && ACTIONS.includes(answer.action as string) ? undefined : `action must be one of ${ACTIONS.join(', ')}`
+}
+
+/** Tells one question from another, so that an answer is never taken for that of a question which has changed. */
+export const digestOf = (one: Question): string => createHash('sha256').update(JSON.stringify([one.method, one.params])).digest('base64url').slice(0, 16)
+
+export type AnswersOf<Q> = Answers<Q>
