@@ -17,20 +17,26 @@ const DIALECTS = /^https?:\/\/json-schema\.org\/(draft\/2020-12|draft-07)\/schem
 const MAX_DEPTH = 100
 
 type Kind = 'schema' | 'map' | 'list' | 'items' | 'type' | 'number' | 'positive' | 'count' | 'pattern' | 'names' | 'array' | 'string' | 'boolean' | 'object' | 'any'
-const KEYWORDS: Record<string, Kind> = {
-  type: 'type', enum: 'array', const: 'any', default: 'any', examples: 'array', title: 'string', description: 'string', $comment: 'string', format: 'string',
-  deprecated: 'boolean', readOnly: 'boolean', writeOnly: 'boolean', contentEncoding: 'string', contentMediaType: 'string', contentSchema: 'schema',
-  $schema: 'string', $id: 'string', $anchor: 'string', $ref: 'string', $dynamicRef: 'string', $dynamicAnchor: 'string', $vocabulary: 'object',
-  properties: 'map', patternProperties: 'map', $defs: 'map', definitions: 'map', dependentSchemas: 'map', dependentRequired: 'object', dependencies: 'object',
-  additionalProperties: 'schema', propertyNames: 'schema', unevaluatedProperties: 'schema', required: 'names', minProperties: 'count', maxProperties: 'count',
-  items: 'items', additionalItems: 'schema', prefixItems: 'list', contains: 'schema', unevaluatedItems: 'schema', minItems: 'count', maxItems: 'count',
-  minContains: 'count', maxContains: 'count', uniqueItems: 'boolean',
-  minimum: 'number', maximum: 'number', exclusiveMinimum: 'number', exclusiveMaximum: 'number', multipleOf: 'positive',
-  minLength: 'count', maxLength: 'count', pattern: 'pattern',
-  allOf: 'list', anyOf: 'list', oneOf: 'list', not: 'schema', if: 'schema', then: 'schema', else: 'schema',
-  // TypeBox and OpenAPI annotations that validate nothing
-  enumNames: 'any', nullable: 'boolean', discriminator: 'object', example: 'any', externalDocs: 'object', xml: 'object'
+
+/** The keywords of both dialects, and those of TypeBox and OpenAPI that validate nothing, by what their value is. */
+const BY_KIND: Record<Kind, string> = {
+  schema: 'additionalProperties propertyNames unevaluatedProperties additionalItems contains unevaluatedItems not if then else contentSchema',
+  map: 'properties patternProperties $defs definitions dependentSchemas',
+  list: 'allOf anyOf oneOf prefixItems',
+  items: 'items',
+  type: 'type',
+  number: 'minimum maximum exclusiveMinimum exclusiveMaximum',
+  positive: 'multipleOf',
+  count: 'minLength maxLength minItems maxItems minContains maxContains minProperties maxProperties',
+  pattern: 'pattern',
+  names: 'required',
+  array: 'enum examples',
+  string: 'title description $comment format contentEncoding contentMediaType $schema $id $anchor $ref $dynamicRef $dynamicAnchor',
+  boolean: 'deprecated readOnly writeOnly uniqueItems nullable',
+  object: '$vocabulary dependentRequired dependencies discriminator externalDocs xml',
+  any: 'const default enumNames example'
 }
+const KEYWORDS = new Map(Object.entries(BY_KIND).flatMap(([kind, words]) => words.split(' ').map(word => [word, kind as Kind] as const)))
 
 const SIMPLE: Partial<Record<Kind, [(value: unknown) => boolean, string]>> = {
   number: [value => Number.isFinite(value), 'a number'],
@@ -74,7 +80,7 @@ class Reader {
   }
 
   private member (name: string, value: unknown, at: string, depth: number): unknown {
-    const kind = Object.hasOwn(KEYWORDS, name) ? KEYWORDS[name] : undefined
+    const kind = KEYWORDS.get(name)
     if (kind === undefined) {
       if (!name.startsWith('x-')) this.unknown.push(at)
       return plain(value)

@@ -17,7 +17,7 @@ export class Registry<T> {
   }
 
   /** What can be seen; the same array as long as that is the same. */
-  visible (): readonly T[] { return this.seen ??= [...this.items.values()].filter(one => one.enabled).map(one => one.item) }
+  visible (): readonly T[] { return (this.seen ??= [...this.items.values()].filter(one => one.enabled).map(one => one.item)) }
 
   add (name: string, item: T): void {
     this.items.set(name, { item, enabled: true })

@@ -33,7 +33,7 @@ function listenerOf (request: FastifyRequest): Listener | undefined {
   if (socket.localAddress === undefined) return undefined
   const address = socket.server?.address()
   const bound = typeof address === 'object' && address !== null ? address.address : socket.localAddress
-  return socket[kListener] = { loopback: LOOPBACK_ADDRESS.test(bound), port: socket.localPort ?? 0 }
+  return (socket[kListener] = { loopback: LOOPBACK_ADDRESS.test(bound), port: socket.localPort ?? 0 })
 }
 
 function hostAllowed (request: FastifyRequest, listener: Listener, { hosts }: Allowed): boolean {

@@ -72,5 +72,5 @@ export class HttpChannel implements Channel {
     this.door.open(this.reply, served, client, capabilities)
   }
 
-  private opened (): SseStream { return this.stream ??= this.door.stream(this.reply) }
+  private opened (): SseStream { return (this.stream ??= this.door.stream(this.reply)) }
 }

@@ -79,7 +79,10 @@ export class HttpTransport implements Door {
     const served = this.server.revisions.ofBatch(header(request, VERSION), session?.served)
     const batch = readBatch(items, served, this.server.settings.limits.batch)
     for (const message of batch.notifications) notify(served, message, session?.inFlight ?? [])
-    if (batch.requests.length === 0 && batch.refused.length === 0) return void reply.code(202).send()
+    if (batch.requests.length === 0 && batch.refused.length === 0) {
+      reply.code(202).send()
+      return
+    }
     const channel = new HttpChannel(this, reply, accepts)
     const answer = new BatchAnswer(channel, batch)
     for (const message of batch.requests) dispatch(new Exchange(this.server, served, message, answer.member(), session, request))

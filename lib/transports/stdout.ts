@@ -19,7 +19,8 @@ export function claimStdout (log: FastifyBaseLogger): Writable {
     write (chunk, encoding, callback) { write(chunk, encoding, callback) }
   })
   stdout.on('error', error => output.destroy(error)).on('close', () => output.destroy())
-  return claimed = output
+  claimed = output
+  return output
 }
 
 /** pino keeps its destination under a symbol that child loggers inherit. */

@@ -13,7 +13,7 @@ export function openStream (enter: RouteHandlerMethod, reply: FastifyReply): Ser
   const { raw, request } = reply
   Object.assign(request, { [kStreaming]: true })
   reply.header('cache-control', 'no-cache, no-transform').hijack()
-  void Promise.resolve(enter.call(reply.server, request, reply)).catch((error: unknown) => {
+  Promise.resolve(enter.call(reply.server, request, reply)).catch((error: unknown) => {
     request.log.error({ err: error }, 'a stream could not be opened')
     raw.destroy()
   })
