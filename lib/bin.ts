@@ -65,7 +65,7 @@ async function serve (file: string, path: string | undefined): Promise<void> {
   if (path === undefined && names.length > 1) fail(`${file} has several endpoints; choose one with --path: ${names.join(', ')}`)
   const mcp = endpoints.get(path ?? names[0] as string)
   if (mcp === undefined) fail(`${file} has no endpoint ${path}; it has ${names.join(', ')}`)
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => { void app.close().then(() => process.exit(0)) })
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, async () => { await app.close(); process.exit(0) })
   await mcp.stdio({ output: output(OUTPUT) })
   process.exit(0)
 }

@@ -1,6 +1,9 @@
-import type { AudioContent, Bytes, ContentExtra, EmbeddedInit, EmbeddedResource, ImageContent, ResourceLink, Result, ResultInit, TextContent } from '../types/index.js'
+import type { Questions } from './input.js'
+import type { AudioContent, Bytes, ContentExtra, EmbeddedInit, EmbeddedResource, ImageContent, InputRequiredInit, InputRequiredResult, ResourceLink, Result, ResultInit, TextContent } from '../types/index.js'
 
 // What an author builds results from.
+
+const kInputRequired = Symbol.for('fastify-mcp-plugin.inputRequired')
 
 const kResult = Symbol.for('fastify-mcp-plugin.result')
 const base64 = (data: Bytes): string => typeof data === 'string' ? data : Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('base64')
@@ -18,3 +21,7 @@ export function embedded (init: EmbeddedInit, extra?: ContentExtra): EmbeddedRes
 /** The brand tells a result from a plain value that happens to have the same members. */
 export const result = (init: ResultInit): Result => ({ ...init, [kResult]: true }) as unknown as Result
 export const isResult = (value: unknown): value is Result => typeof value === 'object' && value !== null && kResult in value
+
+/** A result that asks: the handler runs again with `ctx.answers` and `ctx.state`. */
+export const inputRequired = (init: InputRequiredInit): InputRequiredResult => ({ ...init, [kInputRequired]: true }) as unknown as InputRequiredResult
+export const isInputRequired = (value: unknown): value is { questions: Questions, state: unknown } => typeof value === 'object' && value !== null && kInputRequired in value

@@ -61,6 +61,8 @@ export class Context implements Public {
   elicitUrl (message: string, url: string, options?: InputOptions) { return this.#one(() => elicitUrl(message, url), options) }
   sample (params: SampleParams | string, options?: InputOptions) { return this.#one(() => sample(params), options) }
   roots (options?: InputOptions) { return this.#one(() => roots(), options) }
+  get answers () { return this.#exchange.input.answers }
+  get state () { return this.#exchange.input.state }
   once<T> (key: string, make: () => T | Promise<T>) { return this.#exchange.input.once(key, make) as Promise<T> }
 
   /** One question, under a key that is the same when the handler comes to it again: what is asked, and how often it was before. */

@@ -1,5 +1,7 @@
 import { CallTimeout, InputFailure, McpError, rpcError } from './errors.js'
 import type { Exchange } from './exchange.js'
+import { isInputRequired } from './content.js'
+import type { Questions } from './input.js'
 import { errorText, isObject, resultText } from './jsonrpc.js'
 import type { Notification, Params } from './jsonrpc.js'
 import { KEPT } from './method.js'
@@ -13,12 +15,21 @@ export function dispatch (exchange: Exchange): void {
   if (found === undefined) return respondError(exchange, rpcError('MethodNotFound', message.method), served.revision.unknownMethod)
   const { method, check } = found
   exchange.method = method
-  let value
+  let params
   try {
-    const params = paramsOf(message.params)
+    params = paramsOf(message.params)
     const problem = check(params)
     if (problem !== undefined) throw rpcError('InvalidParams', problem)
-    const opening = method.asks === true && resumes(params) && served.revision.ask.as === 'result' ? exchange.resume(params) : undefined
+  } catch (error) {
+    return failed(exchange, method, error)
+  }
+  run(exchange, method, params)
+}
+
+function run (exchange: Exchange, method: Method, params: Params): void {
+  let value
+  try {
+    const opening = method.asks === true && resumes(params) ? exchange.resume(params) : undefined
     value = opening === undefined ? method.call(params, exchange) : opening.then(() => method.call(params, exchange))
   } catch (error) {
     return failed(exchange, method, error)
@@ -62,9 +73,24 @@ export function inputRequired (exchange: Exchange): void {
     })
 }
 
+/** A handler that returns its questions: it runs again with the answers, at once or in the next round. */
+function askFirst (exchange: Exchange, method: Method, { questions, state }: { questions: Questions, state: unknown }): void {
+  if (method.asks !== true) return failed(exchange, method, new Error(`${method.name} cannot ask its client`))
+  let answered
+  try {
+    answered = exchange.input.require(questions, state)
+  } catch (error) {
+    return failed(exchange, method, error)
+  }
+  if (answered === undefined) return inputRequired(exchange)
+  exchange.wait()
+  answered.then(() => run(exchange, method, paramsOf(exchange.message.params)), error => failed(exchange, method, error))
+}
+
 function settled (exchange: Exchange, method: Method, value: unknown): void {
   if (exchange.settled) return
   if (exchange.rounds?.required === true) return inputRequired(exchange)
+  if (isInputRequired(value)) return askFirst(exchange, method, value)
   let text
   try {
     const result = method.result === undefined ? value as Record<string, unknown> : method.result(value, exchange)

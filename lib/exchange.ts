@@ -60,7 +60,7 @@ export class Exchange {
     this.owner = endpoint.app
   }
 
-  get ctx (): Context { return this.context ??= new Context(this) }
+  get ctx (): Context { return (this.context ??= new Context(this)) }
 
   get meta (): Params { return (this.message.params?._meta ?? NONE) as Params }
 
@@ -74,14 +74,15 @@ export class Exchange {
 
   /** Who asks the client, in the way of the revision. */
   get input (): Asker {
-    if (this.served.revision.ask.as === 'result') return this.rounds ??= new Rounds(this, undefined, {})
-    return this.requests ??= new Requests(this)
+    if (this.served.revision.ask.as === 'result') return (this.rounds ??= new Rounds(this, undefined, {}))
+    return (this.requests ??= new Requests(this))
   }
 
   nextId (): string { return `${this.message.id}-${++this.ids}` }
 
   /** Takes up a call that was ended by a question. A promise where there is a state to open. */
   resume (params: Params): Promise<void> | undefined {
+    if (this.served.revision.ask.as === 'request') return undefined
     const { requestState, inputResponses } = params
     const responses = inputResponses ?? {}
     if (!isObject(responses)) throw rpcError('InvalidParams', 'inputResponses must be an object of answers by their keys')

@@ -84,13 +84,13 @@ function ownParser (scope: FastifyInstance): void {
 /** Types a tool. What it returns is what it was given. */
 export const defineTool = (definition: unknown) => definition as Tool
 
-const { audio, embedded, image, resourceLink, result, text } = content
+const { audio, embedded, image, inputRequired, resourceLink, result, text } = content
 const wrapped = fp(plugin, { name: 'fastify-mcp-plugin', fastify: '5.x' })
 
 /** With all other exports as its properties, so that `require` gives a function like that of every Fastify plugin. */
-export const mcpPlugin = Object.assign(wrapped, { audio, defineTool, elicit, elicitUrl, embedded, image, InputRejectedError, InputRequired, InputUnsupportedError, McpError, NoStreamError, resourceLink, result, roots, sample, text, ToolError }) as unknown as typeof import('../types/index.js').mcpPlugin
+export const mcpPlugin = Object.assign(wrapped, { audio, defineTool, elicit, elicitUrl, embedded, image, InputRejectedError, inputRequired, InputRequired, InputUnsupportedError, McpError, NoStreamError, resourceLink, result, roots, sample, text, ToolError }) as unknown as typeof import('../types/index.js').mcpPlugin
 Object.assign(mcpPlugin, { default: mcpPlugin, mcpPlugin })
 
 export default mcpPlugin
 export { mcpPlugin as 'module.exports' }
-export { audio, elicit, elicitUrl, embedded, image, InputRejectedError, InputRequired, InputUnsupportedError, McpError, NoStreamError, resourceLink, result, roots, sample, text, ToolError }
+export { audio, elicit, elicitUrl, embedded, image, inputRequired, InputRejectedError, InputRequired, InputUnsupportedError, McpError, NoStreamError, resourceLink, result, roots, sample, text, ToolError }

@@ -12,7 +12,15 @@ export type Questions = Record<string, Question>
 export interface Asker {
   ask (questions: Questions, options: InputOptions): Promise<Record<string, unknown>>
   once (key: string, make: () => unknown): Promise<unknown>
+  /** What the questions that a handler returned were answered with, and the state it returned with them. */
+  readonly answers: Record<string, unknown>
+  readonly state: unknown
+  /** Takes the questions that a handler returned; a promise where it runs again as soon as they are answered. */
+  require (questions: Questions, state: unknown): Promise<void> | undefined
 }
+
+/** How often a handler may return questions in one call, where that takes no round of the client. */
+const MAX_REQUIRED = 20
 
 /** A promise that may go unanswered and unheard without ending the process. */
 export function quiet<T> (promise: Promise<T>): Promise<T> {
@@ -41,6 +49,9 @@ const offers = (has: Record<string, unknown>, part: string): boolean => isObject
 /** Questions as requests on the stream of the call, or on one of its session. */
 export class Requests implements Asker {
   private readonly exchange: Exchange
+  answers: Record<string, unknown> = {}
+  state: unknown
+  private required = 0
   private readonly kept = new Map<string, Promise<unknown>>()
 
   constructor (exchange: Exchange) { this.exchange = exchange }
@@ -55,6 +66,14 @@ export class Requests implements Asker {
     const kept = this.kept.get(key) ?? quiet((async () => await make())())
     this.kept.set(key, kept)
     return kept
+  }
+
+  require (questions: Questions, state: unknown): Promise<void> {
+    if (++this.required > MAX_REQUIRED) throw new Error(`The handler has returned questions ${MAX_REQUIRED} times in one call`)
+    return this.ask(questions).then(answers => {
+      this.answers = answers
+      this.state = state
+    })
   }
 
   private async one (question: Question): Promise<unknown> {

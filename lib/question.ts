@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Answers, Question as Public, SampleParams, Schema } from '../types/index.js'
+import type { Question as Public, SampleParams, Schema } from '../types/index.js'
 import { formOf } from './form.js'
 import { isObject } from './jsonrpc.js'
 import { checkOf } from './validate.js'
@@ -71,11 +71,19 @@ export function roots () {
   })
 }
 
+/** A question as it was asked, from what was sent. */
+export function questionOf (method: QuestionMethod, params: Record<string, unknown>): Question {
+  const made = method === 'roots/list'
+    ? roots()
+    : method === 'sampling/createMessage'
+      ? sample(params as unknown as SampleParams)
+      : params.mode === 'url' ? elicitUrl(String(params.message), String(params.url)) : elicit(String(params.message), params.requestedSchema as Schema)
+  return made as unknown as Question
+}
+
 function checkAction (answer: unknown): string | undefined {
   return isObject(answer) && ACTIONS.includes(answer.action as string) ? undefined : `action must be one of ${ACTIONS.join(', ')}`
 }
 
 /** Tells one question from another, so that an answer is never taken for that of a question which has changed. */
 export const digestOf = (one: Question): string => createHash('sha256').update(JSON.stringify([one.method, one.params])).digest('base64url').slice(0, 16)
-
-export type AnswersOf<Q> = Answers<Q>

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { rpcError } from './errors.js'
+import type { QuestionMethod } from './question.js'
 
 // requestState travels through the client, which may be hostile (2026-07-28 basic/patterns/mrtr, Server Requirements): it is encrypted and
 // authenticated (JWE, A256GCM), belongs to one caller and one request, and lasts for a while only.
@@ -12,6 +13,9 @@ export interface State {
   asked: Record<string, string>
   answers: Record<string, { digest: string, answer: Record<string, unknown> }>
   once: Record<string, unknown>
+  /** What a handler that returned its questions keeps, and those questions. */
+  own?: unknown
+  questions?: Record<string, { method: QuestionMethod, params: Record<string, unknown> }>
   /** Set where the state counts once. */
   single?: string
 }

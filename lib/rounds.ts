@@ -4,7 +4,7 @@ import { InputRequired } from './errors.js'
 import type { Exchange } from './exchange.js'
 import { paramsFor, quiet } from './input.js'
 import type { Asker, Questions } from './input.js'
-import { digestOf } from './question.js'
+import { digestOf, questionOf } from './question.js'
 import type { Question } from './question.js'
 import type { State } from './request-state.js'
 
@@ -19,7 +19,8 @@ export class Rounds implements Asker {
   private readonly exchange: Exchange
   private readonly before: State | undefined
   private readonly responses: Record<string, unknown>
-  private readonly answers: State['answers'] = {}
+  private readonly given: State['answers'] = {}
+  private own: { state: unknown, questions: NonNullable<State['questions']> } | undefined
   private readonly once_: Record<string, unknown> = {}
   private readonly open = new Map<string, { params: Record<string, unknown>, question: Question }>()
   /** The question is on its way. */
@@ -61,6 +62,25 @@ export class Rounds implements Asker {
     return quiet((async () => (once_[key] = await make()))())
   }
 
+  get state (): unknown { return this.before?.own }
+
+  /** Those that fit the questions which the handler returned; the others are not there, and it may ask again. */
+  get answers (): Record<string, unknown> {
+    const out: Record<string, unknown> = {}
+    for (const [key, { method, params }] of Object.entries(this.before?.questions ?? {})) {
+      const question = questionOf(method, params)
+      const answer = Object.hasOwn(this.responses, key) ? this.responses[key] : undefined
+      if (answer !== undefined && question.check(answer) === undefined) out[key] = question.read(answer as Record<string, unknown>)
+    }
+    return out
+  }
+
+  require (questions: Questions, state: unknown): undefined {
+    for (const [key, question] of Object.entries(questions)) this.open.set(key, { params: paramsFor(this.exchange, question), question })
+    this.marker ??= new InputRequired('The handler returned questions')
+    this.own = { state, questions: Object.fromEntries([...this.open].map(([key, { question: { method, params } }]) => [key, { method, params }])) }
+  }
+
   /** An answer to this very question, from an earlier round or from this call; what does not fit is asked for again. */
   private answerTo (key: string, question: Question, singleUse: boolean): Record<string, unknown> | undefined {
     const { before, responses } = this
@@ -71,7 +91,7 @@ export class Rounds implements Asker {
     const counts = before === undefined ? !singleUse && Object.keys(this.once_).length === 0 : before.asked[key] === digest
     const answer = kept ?? (counts && Object.hasOwn(responses, key) ? responses[key] : undefined)
     if (answer === undefined || question.check(answer) !== undefined) return undefined
-    this.answers[key] = { digest, answer: answer as Record<string, unknown> }
+    this.given[key] = { digest, answer: answer as Record<string, unknown> }
     return answer as Record<string, unknown>
   }
 
@@ -90,9 +110,9 @@ export class Rounds implements Asker {
   /** The result that asks. */
   async result (): Promise<Record<string, unknown>> {
     this.stopped = true
-    const { exchange, answers, once_: once } = this
+    const { exchange, given: answers, once_: once, own } = this
     const asked = Object.fromEntries([...this.open].map(([key, { question }]) => [key, digestOf(question)]))
-    const state: State = { bound: exchange.bound(), asked, answers, once, ...(this.single && { single: randomUUID() }) }
+    const state: State = { bound: exchange.bound(), asked, answers, once, ...(this.single && { single: randomUUID() }), ...(own && { own: own.state, questions: own.questions }) }
     return {
       resultType: 'input_required',
       inputRequests: Object.fromEntries([...this.open].map(([key, { params, question }]) => [key, { method: question.method, params }])),

@@ -1,4 +1,4 @@
-import formats from 'ajv-formats/dist/formats.js'
+import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { parseTemplate } from 'url-template'
 
 // URI templates (RFC 6570). url-template expands them. Matching, which the RFC leaves open (section 1.4), is done here: what there is of libraries
@@ -52,9 +52,9 @@ export function uriTemplate (template: string): UriTemplate {
   }
 }
 
-const isTemplate = (text: string): boolean => (formats.fullFormats['uri-template'] as RegExp).test(text)
+const isTemplate = (text: string): boolean => (fullFormats['uri-template'] as RegExp).test(text)
 /** An absolute URI (RFC 3986). */
-export const isUri = (text: string): boolean => (formats.fullFormats.uri as (text: string) => boolean)(text)
+export const isUri = (text: string): boolean => (fullFormats.uri as (text: string) => boolean)(text)
 
 class Reader {
   readonly parts: Part[] = []
@@ -87,7 +87,8 @@ class Reader {
     const specs = expression.slice(symbol.length).split(',').map(spec => this.variable(spec, named))
     if (named) return this.named(expression, first, separator, specs)
     const inQuery = this.parts.some(part => typeof part === 'string' && part.includes('?'))
-    const stops = (open ? '' : '/?#\\' + (inQuery ? '&' : '') + (specs.length > 1 ? separator : '')).replace('.', '') + tailFirst
+    const comma = specs.length > 1 && separator === ',' ? ',' : ''
+    const stops = (open ? '' : `/?#\\${comma}${inQuery ? '&' : ''}`) + tailFirst
     specs.forEach((spec, i) => {
       this.literal(i === 0 ? first : separator)
       this.parts.push({ ...spec, open, separator, stops: spec.list ? stops.replace(separator, '') : stops })
@@ -115,10 +116,7 @@ class Reader {
 
 function matched (parts: readonly Part[], tail: Tail | undefined, given: string): Variables | undefined {
   const uri = ascii(given)
-  const [first] = parts
-  const last = parts.at(-1)
-  if (uri === undefined || (typeof first === 'string' && !uri.startsWith(first))) return undefined
-  if (typeof last === 'string' && tail === undefined && !uri.endsWith(last)) return undefined
+  if (uri === undefined || !plausible(parts, uri)) return undefined
   const reach = table(parts, tail, uri)
   if (reach[0]?.[0] !== 1) return undefined
   const values: Variables = {}
@@ -133,9 +131,23 @@ function matched (parts: readonly Part[], tail: Tail | undefined, given: string)
   return tail === undefined ? values : named(uri.slice(at), tail, values)
 }
 
+/** Most templates of a server fail here: the URI does not begin with their first text, or lacks one of the others. */
+function plausible (parts: readonly Part[], uri: string): boolean {
+  if (typeof parts[0] === 'string' && !uri.startsWith(parts[0])) return false
+  let from = 0
+  for (const part of parts) {
+    const at = typeof part === 'string' ? uri.indexOf(part, from) : from
+    if (at === -1) return false
+    from = typeof part === 'string' ? at + part.length : at
+  }
+  return true
+}
+
 /** Row i says at which positions of the URI the parts from i on can begin, so that all of it is used up. Filled from the end; a cell looks at two others. */
 function table (parts: readonly Part[], tail: Tail | undefined, uri: string): Uint8Array[] {
-  let after = Uint8Array.from({ length: uri.length + 1 }, (_, at) => Number(at === uri.length || uri[at] === tail?.first))
+  let after = new Uint8Array(uri.length + 1)
+  after[uri.length] = 1
+  for (let at = 0; tail !== undefined && at < uri.length; at++) if (uri[at] === tail.first) after[at] = 1
   const rows = [after]
   for (const part of parts.toReversed()) {
     const here = new Uint8Array(uri.length + 1)

@@ -71,6 +71,13 @@ export interface Context {
   /** Asks which directories the client works on. */
   roots (options?: InputOptions): Promise<Root[]>
   /**
+   * What the questions of the last `inputRequired` were answered with, by their keys; what was not answered, or not as asked, is not
+   * there. `{}` in the first run.
+   */
+  readonly answers: { readonly [key: string]: unknown }
+  /** The `state` of the last `inputRequired`; `undefined` in the first run. */
+  readonly state: unknown
+  /**
    * Runs `make` in the first round alone and keeps its value, which JSON can carry, for the rounds that follow: a payment, a random
    * number, a timestamp.
    */

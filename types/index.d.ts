@@ -2,7 +2,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import type { Connection } from './connection.js'
 import type { audio, embedded, image, resourceLink, result, text } from './content.js'
 import type { McpError, ToolError } from './errors.js'
-import type { elicit, elicitUrl, InputRejectedError, InputRequired, InputUnsupportedError, NoStreamError, roots, sample } from './input.js'
+import type { elicit, elicitUrl, inputRequired, InputRejectedError, InputRequired, InputUnsupportedError, NoStreamError, roots, sample } from './input.js'
 import type { Mcp } from './mcp.js'
 import type { McpOptions } from './options.js'
 import type { defineTool } from './tool.js'
@@ -46,6 +46,8 @@ export interface McpPlugin extends FastifyPluginAsync<McpOptions> {
   readonly result: typeof result
   /** A form for the user. */
   readonly elicit: typeof elicit
+  /** A result that asks. */
+  readonly inputRequired: typeof inputRequired
   /** A page for the user. */
   readonly elicitUrl: typeof elicitUrl
   /** A question for the client's model. */
@@ -79,7 +81,7 @@ export { mcpPlugin as 'module.exports' }
 export { defineTool } from './tool.js'
 export { audio, embedded, image, resourceLink, result, text } from './content.js'
 export { McpError, ToolError } from './errors.js'
-export { elicit, elicitUrl, InputRejectedError, InputRequired, InputUnsupportedError, NoStreamError, roots, sample } from './input.js'
+export { elicit, elicitUrl, inputRequired, InputRejectedError, InputRequired, InputUnsupportedError, NoStreamError, roots, sample } from './input.js'
 
 export type * from './connection.js'
 export type * from './content.js'

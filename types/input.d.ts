@@ -104,6 +104,28 @@ export function sample (params: SampleParams | string): Question<SampleAnswer>
 /** Asks which directories the client works on. */
 export function roots (): Question<Root[]>
 
+/** What `inputRequired` takes. */
+export interface InputRequiredInit {
+  /** Questions by their keys. */
+  readonly questions: { readonly [key: string]: Question<unknown> }
+  /** What the handler wants to know in its next run: anything that JSON can carry. It travels encrypted with the client. */
+  readonly state?: unknown
+}
+
+declare const kInputRequired: unique symbol
+
+/** A result that asks, made by `inputRequired`. */
+export interface InputRequiredResult extends InputRequiredInit {
+  /** Set by `inputRequired` only. */
+  readonly [kInputRequired]: true
+}
+
+/**
+ * The explicit form of asking: returned by a handler, which then runs again with `ctx.answers` and `ctx.state`. For authors who want to
+ * say themselves where the handler goes on.
+ */
+export function inputRequired (init: InputRequiredInit): InputRequiredResult
+
 /** The client cannot be asked: its revision or its capabilities have no such question. From 2026-07-28 on it is answered with -32021. */
 export class InputUnsupportedError extends Error {
   /** The capability that is needed, such as `elicitation`. */

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { CallToolResult, ContentBlock, Result } from './content.js'
 import type { Context } from './context.js'
+import type { InputRequiredResult } from './input.js'
 import type { Icon, JsonObject, ToolAnnotations } from './protocol.js'
 import type { Args, JsonSchema, Output, Schema } from './schema.js'
 
@@ -23,7 +24,7 @@ export interface ToolInfo {
 }
 
 /** What the handler of a tool without `outputSchema` answers with: text, content, or a full result. */
-export type ToolReturn = string | ContentBlock | readonly ContentBlock[] | CallToolResult | Result
+export type ToolReturn = string | ContentBlock | readonly ContentBlock[] | CallToolResult | Result | InputRequiredResult
 
 /** A tool without `outputSchema`. */
 export interface ToolDefinition<I extends Schema = JsonSchema> extends ToolInfo {
@@ -55,7 +56,7 @@ export interface StructuredToolDefinition<I extends Schema, O extends Schema, R>
    * Throw `ToolError` for a message that the model shall read and `McpError` for a protocol error.
    * Whatever else is thrown is logged in full, and the client is told only an error id.
    */
-  handler (this: FastifyInstance, args: Args<I>, ctx: Context): R | Result | Promise<R | Result>
+  handler (this: FastifyInstance, args: Args<I>, ctx: Context): R | Result | InputRequiredResult | Promise<R | Result | InputRequiredResult>
 }
 
 /** A tool whose schemas are not known to the compiler. */
