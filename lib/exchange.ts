@@ -114,6 +114,7 @@ export class Exchange {
   abort (reason: Error): void {
     if (this.settled || this.reason !== undefined) return
     this.reason = reason
+    this.requests?.stop(reason)
     this.controller?.abort(reason)
   }
 
@@ -160,6 +161,7 @@ export class Exchange {
   }
 
   private finish (): void {
+    this.requests?.stop(new CallCancelled('The call is over'))
     this.settled = true
     this.endpoint.calls.delete(this)
     this.session?.ended(this)

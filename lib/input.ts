@@ -51,6 +51,7 @@ export class Requests implements Asker {
   private readonly exchange: Exchange
   answers: Record<string, unknown> = {}
   state: unknown
+  private readonly over = new AbortController()
   private required = 0
   private readonly kept = new Map<string, Promise<unknown>>()
 
@@ -76,6 +77,9 @@ export class Requests implements Asker {
     })
   }
 
+  /** The call is over or aborted: its questions are taken back. */
+  stop (reason: Error): void { this.over.abort(reason) }
+
   private async one (question: Question): Promise<unknown> {
     const { exchange } = this
     const params = paramsFor(exchange, question)
@@ -83,7 +87,7 @@ export class Requests implements Asker {
     if (session === undefined) throw new NoStreamError('A call without a session cannot ask its client')
     const send = channel.streams ? (text: string) => exchange.send(text) : session.sender
     if (send === undefined) throw new NoStreamError('There is no stream to ask the client on: it takes JSON alone and has no GET stream open')
-    const answer = await session.ask(question.method, params, send, exchange.signal)
+    const answer = await session.ask(question.method, params, send, this.over.signal)
     const problem = question.check(answer)
     if (problem !== undefined) throw new InputRejectedError(`The client's answer to ${question.method} is not what was asked for: ${problem}`)
     return question.read(answer as Record<string, unknown>)

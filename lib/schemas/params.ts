@@ -18,6 +18,21 @@ export const CallToolParams = params({
   name: Type.String(),
   arguments: nullable(AnyObject)
 })
+/** Longer ones are nobody's: a bound on what matching a template can cost (2026-07-28 server/resources, Security Considerations). */
+const Uri = Type.String({ maxLength: 8_192 })
+/** What a user filled in by hand: strings, whatever they stand for. */
+const Filled = Type.Unsafe<Record<string, string>>({ type: 'object', additionalProperties: { type: 'string' } })
+
+export const ResourceParams = params({ uri: Uri })
+export const GetPromptParams = params({ name: Type.String(), arguments: nullable(Filled) })
+export const CompleteParams = params({
+  ref: Type.Union([
+    Type.Object({ type: Type.Literal('ref/prompt'), name: Type.String() }),
+    Type.Object({ type: Type.Literal('ref/resource'), uri: Uri })
+  ]),
+  argument: Type.Object({ name: Type.String(), value: Type.String() }),
+  context: nullable(Type.Object({ arguments: nullable(Filled) }))
+})
 export const SetLevelParams = params({ level: Level })
 export const ListenParams = params({
   notifications: Type.Object({
