@@ -9,7 +9,7 @@ interface Times { deadline: number, hold: number }
 export class Calls {
   private readonly open = new Map<Exchange, Times>()
   private readonly after: number
-  private readonly expire: (exchange: Exchange, error: CallTimeout) => void
+  private readonly expire: (exchange: Exchange, error: Error) => void
   private timer: NodeJS.Timeout | undefined
   private idle: (() => void)[] = []
 
@@ -17,7 +17,7 @@ export class Calls {
    * @param after ms after which the connection of a call is kept alive
    * @param expire answers a call whose time is over
    */
-  constructor (after: number, expire: (exchange: Exchange, error: CallTimeout) => void) {
+  constructor (after: number, expire: (exchange: Exchange, error: Error) => void) {
     this.after = after
     this.expire = expire
   }
@@ -45,8 +45,8 @@ export class Calls {
     clearTimeout(timer)
   }
 
-  abort (reason: Error): void { for (const exchange of [...this.open.keys()]) exchange.abort(reason) }
-  cancel (reason: Error): void { for (const exchange of [...this.open.keys()]) exchange.cancel(reason) }
+  /** Answers all of them: their time is over. */
+  stop (reason: Error): void { for (const exchange of [...this.open.keys()]) this.expire(exchange, reason) }
 
   private sweep (now: number): void {
     for (const [exchange, times] of [...this.open]) {

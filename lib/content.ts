@@ -1,12 +1,12 @@
 import type { Questions } from './input.js'
-import type { AudioContent, Bytes, ContentExtra, EmbeddedInit, EmbeddedResource, ImageContent, InputRequiredInit, InputRequiredResult, ResourceLink, Result, ResultInit, TextContent } from '../types/index.js'
+import type { AudioContent, Bytes, ContentBlock, ContentExtra, EmbeddedInit, EmbeddedResource, ImageContent, InputRequiredInit, InputRequiredResult, ResourceLink, PromptMessage, Result, ResultInit, Role, TextContent } from '../types/index.js'
 
 // What an author builds results from.
 
 const kInputRequired = Symbol.for('fastify-mcp-plugin.inputRequired')
 
 const kResult = Symbol.for('fastify-mcp-plugin.result')
-const base64 = (data: Bytes): string => typeof data === 'string' ? data : Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('base64')
+export const base64 = (data: Bytes): string => typeof data === 'string' ? data : Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('base64')
 
 export const text = (text: string, extra?: ContentExtra): TextContent => ({ type: 'text', text, ...extra })
 export const image = (data: Bytes, mimeType: string, extra?: ContentExtra): ImageContent => ({ type: 'image', data: base64(data), mimeType, ...extra })
@@ -17,6 +17,10 @@ export function embedded (init: EmbeddedInit, extra?: ContentExtra): EmbeddedRes
   const resource = 'blob' in init && init.blob !== undefined ? { ...init, blob: base64(init.blob) } : init
   return { type: 'resource', resource: resource as EmbeddedResource['resource'], ...extra }
 }
+
+const message = (role: Role, content: string | ContentBlock): PromptMessage => ({ role, content: typeof content === 'string' ? text(content) : content })
+export const user = (content: string | ContentBlock): PromptMessage => message('user', content)
+export const assistant = (content: string | ContentBlock): PromptMessage => message('assistant', content)
 
 /** The brand tells a result from a plain value that happens to have the same members. */
 export const result = (init: ResultInit): Result => ({ ...init, [kResult]: true }) as unknown as Result

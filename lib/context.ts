@@ -36,7 +36,12 @@ export class Context implements Public {
     const token = this.#exchange.meta.progressToken
     if ((typeof token !== 'string' && !Number.isInteger(token)) || !(progress > this.#progress)) return DONE
     this.#progress = progress
-    this.#exchange.send(notificationText('notifications/progress', { progressToken: token, progress, total, message }))
+    this.#exchange.send(notificationText('notifications/progress', { progressToken: token, progress, total, message: this.#exchange.served.revision.words.progress.includes('message') ? message : undefined }))
+    return DONE
+  }
+
+  closeStream (): Promise<void> {
+    this.#exchange.channel.release?.()
     return DONE
   }
 

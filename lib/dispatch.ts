@@ -1,4 +1,4 @@
-import { CallTimeout, InputFailure, McpError, rpcError } from './errors.js'
+import { InputFailure, McpError, rpcError } from './errors.js'
 import type { Exchange } from './exchange.js'
 import { isInputRequired } from './content.js'
 import type { Questions } from './input.js'
@@ -47,7 +47,7 @@ export function notify (served: Served, message: Notification, inFlight: Iterabl
 }
 
 /** A call whose time is over is answered at once; what its handler still does is nobody's. */
-export function expire (exchange: Exchange, error: CallTimeout): void {
+export function expire (exchange: Exchange, error: Error): void {
   exchange.abort(error)
   failed(exchange, exchange.method as Method, error)
 }

@@ -1,7 +1,7 @@
 import { fastifySSE } from '@fastify/sse'
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import fp from 'fastify-plugin'
-import type { Mcp, McpOptions, Tool } from '../types/index.js'
+import type { Mcp, McpOptions, Prompt, Resource, Tool } from '../types/index.js'
 import { connectionOf, kConnection, kStreaming } from './connection.js'
 import * as content from './content.js'
 import { addEndpoint } from './endpoints.js'
@@ -26,6 +26,8 @@ const plugin: FastifyPluginAsync<McpOptions> = async function (app, options) {
   const streams = new Streams(settings.sse)
   const mcp = decorate(app, server, streams)
   for (const tool of settings.tools) server.tools.add(tool, app)
+  for (const resource of settings.resources) server.resources.add(resource, app)
+  for (const prompt of settings.prompts) server.prompts.add(prompt, app)
   app.addHook('preClose', async () => {
     await server.close()
     await streams.finished(settings.closeTimeout)
@@ -83,14 +85,18 @@ function ownParser (scope: FastifyInstance): void {
 
 /** Types a tool. What it returns is what it was given. */
 export const defineTool = (definition: unknown) => definition as Tool
+/** Types a resource or a template of resources. */
+export const defineResource = (definition: unknown) => definition as Resource
+/** Types a prompt. */
+export const definePrompt = (definition: unknown) => definition as Prompt
 
-const { audio, embedded, image, inputRequired, resourceLink, result, text } = content
+const { assistant, audio, embedded, image, inputRequired, resourceLink, result, text, user } = content
 const wrapped = fp(plugin, { name: 'fastify-mcp-plugin', fastify: '5.x' })
 
 /** With all other exports as its properties, so that `require` gives a function like that of every Fastify plugin. */
-export const mcpPlugin = Object.assign(wrapped, { audio, defineTool, elicit, elicitUrl, embedded, image, InputRejectedError, inputRequired, InputRequired, InputUnsupportedError, McpError, NoStreamError, resourceLink, result, roots, sample, text, ToolError }) as unknown as typeof import('../types/index.js').mcpPlugin
+export const mcpPlugin = Object.assign(wrapped, { assistant, audio, definePrompt, defineResource, defineTool, elicit, elicitUrl, embedded, image, InputRejectedError, inputRequired, InputRequired, InputUnsupportedError, McpError, NoStreamError, resourceLink, result, roots, sample, text, ToolError, user }) as unknown as typeof import('../types/index.js').mcpPlugin
 Object.assign(mcpPlugin, { default: mcpPlugin, mcpPlugin })
 
 export default mcpPlugin
 export { mcpPlugin as 'module.exports' }
-export { audio, elicit, elicitUrl, embedded, image, inputRequired, InputRejectedError, InputRequired, InputUnsupportedError, McpError, NoStreamError, resourceLink, result, roots, sample, text, ToolError }
+export { assistant, audio, elicit, elicitUrl, embedded, image, inputRequired, InputRejectedError, InputRequired, InputUnsupportedError, McpError, NoStreamError, resourceLink, result, roots, sample, text, ToolError, user }

@@ -40,6 +40,8 @@ export interface Listener {
 /** A group of methods. */
 export interface Feature {
   readonly methods: Method[]
+  /** False as long as there is nothing to offer: until then its methods are not known, as if the feature were not there. */
+  readonly offered?: boolean
   readonly notifications?: Listener[]
   /** What `initialize` and `server/discover` announce. `hears` says whether changes can reach this client. */
   capability? (hears: boolean): Record<string, unknown>
@@ -65,6 +67,8 @@ export interface Channel {
   end (text: string, status: number): void
   /** The answer takes long: keep the connection alive meanwhile, where that is possible. */
   hold (): void
+  /** Lets the connection go where the client can come back for the rest. */
+  release? (): void
   /** No answer will come: the client does not want it any more. */
   close (): void
   /** Calls `listener` once when the client is gone before the answer; at once if it is already. */

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import type { TProperties } from '@sinclair/typebox'
-import type { Implementation, McpOptions, Tool, Validator } from '../types/index.js'
+import type { Implementation, McpOptions, Prompt, Resource, Tool, Validator } from '../types/index.js'
 import { MCP_ERR_OPTION } from './errors.js'
 import { revisions } from './revisions/index.js'
 import type { Revision } from './revisions/revision.js'
@@ -21,6 +21,8 @@ const Options = Type.Object({
   path: Type.Optional(Type.String({ pattern: '^/' })),
   revisions: Type.Optional(Type.Array(Type.Union(revisions.map(one => Type.Literal(one.version))), { minItems: 1 })),
   tools: Type.Optional(Type.Array(Type.Unsafe<Tool>({ type: 'object' }))),
+  resources: Type.Optional(Type.Array(Type.Unsafe<Resource>({ type: 'object' }))),
+  prompts: Type.Optional(Type.Array(Type.Unsafe<Prompt>({ type: 'object' }))),
   sessions: Type.Optional(Type.Union([Type.Literal(false), Type.Object({ idle: ms(), max: count() }, { additionalProperties: false })])),
   httpSse: Type.Optional(Type.Boolean()),
   sse: group({ keepAlive: Type.Optional(Type.Number({ minimum: 1 })), after: ms(), maxBuffered: count(1) }),
@@ -28,7 +30,7 @@ const Options = Type.Object({
   origins: names(),
   pageSize: count(1),
   cache: group({ ttlMs: count(), cacheScope: Type.Optional(Type.Union([Type.Literal('public'), Type.Literal('private')])) }),
-  limits: group({ body: count(1), batch: count(1), streams: count(1), toolTimeout: ms() }),
+  limits: group({ body: count(1), batch: count(1), streams: count(1), toolTimeout: ms(), resource: count(1) }),
   requestState: group({ keys: Type.Optional(Type.Array(Type.Unsafe<Key>({}), { minItems: 1 })), ttl: Type.Optional(Type.Number({ minimum: 1 })) }),
   closeTimeout: ms(),
   validator: Type.Optional(Type.Unsafe<Validator>({ type: 'object', required: ['compile'] })),
@@ -51,6 +53,8 @@ export interface Settings {
   path: string
   revisions: Revision[]
   tools: readonly Tool[]
+  resources: readonly Resource[]
+  prompts: readonly Prompt[]
   sessions: { idle: number, max: number } | false
   httpSse: boolean
   sse: { keepAlive: number, after: number, maxBuffered: number }
@@ -58,7 +62,7 @@ export interface Settings {
   origins: readonly string[] | '*'
   pageSize: number
   cache: { ttlMs: number, cacheScope: 'public' | 'private' }
-  limits: { body: number, batch: number, streams: number, toolTimeout: number }
+  limits: { body: number, batch: number, streams: number, toolTimeout: number, resource: number }
   requestState: { keys: Uint8Array[], ttl: number }
   closeTimeout: number
   validator: Validator | undefined
@@ -76,6 +80,8 @@ export function settle (options: McpOptions, bodyLimit: number): Settings {
     path: options.path ?? '/mcp',
     revisions: revisions.filter(one => wanted.includes(one.version)),
     tools: options.tools ?? [],
+    resources: options.resources ?? [],
+    prompts: options.prompts ?? [],
     sessions: sessions && { idle: sessions.idle ?? 30 * MINUTE, max: sessions.max ?? 10_000 },
     httpSse: options.httpSse ?? sessions !== false,
     sse: { keepAlive: sse?.keepAlive ?? 15_000, after: sse?.after ?? 1_000, maxBuffered: sse?.maxBuffered ?? 4 * MIB },
@@ -83,7 +89,7 @@ export function settle (options: McpOptions, bodyLimit: number): Settings {
     origins: options.origins ?? [],
     pageSize: options.pageSize ?? 1_000,
     cache: { ttlMs: cache?.ttlMs ?? MINUTE, cacheScope: cache?.cacheScope ?? 'public' },
-    limits: { body: limits?.body ?? bodyLimit, batch: limits?.batch ?? 100, streams: limits?.streams ?? 10_000, toolTimeout: limits?.toolTimeout ?? 5 * MINUTE },
+    limits: { body: limits?.body ?? bodyLimit, batch: limits?.batch ?? 100, streams: limits?.streams ?? 10_000, toolTimeout: limits?.toolTimeout ?? 5 * MINUTE, resource: limits?.resource ?? 16 * MIB },
     requestState: { keys: (options.requestState?.keys ?? []).map(keyOf), ttl: options.requestState?.ttl ?? 10 * MINUTE },
     closeTimeout: options.closeTimeout ?? 1_000,
     validator: options.validator

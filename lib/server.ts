@@ -1,22 +1,24 @@
 import type { FastifyInstance } from 'fastify'
-import type { Implementation, Mcp, Tool } from '../types/index.js'
+import type { Mcp, Prompt, Resource, Tool } from '../types/index.js'
 import { Calls } from './calls.js'
 import type { Change } from './changes.js'
 import { CallCancelled } from './errors.js'
 import { cancellation } from './features/cancellation.js'
+import { completion } from './features/completion.js'
 import { discover } from './features/discover.js'
 import { lifecycle } from './features/lifecycle.js'
 import { logging } from './features/logging.js'
+import { PromptsFeature } from './features/prompts.js'
+import { ResourcesFeature } from './features/resources.js'
 import { subscriptions } from './features/subscriptions.js'
 import { ToolsFeature } from './features/tools.js'
 import type { Endpoint } from './exchange.js'
-import type { Feature, Listener, Method, Served } from './method.js'
+import type { Feature, Served } from './method.js'
 import type { Settings } from './options.js'
 import { Revisions } from './revisions/index.js'
-import type { Revision } from './revisions/revision.js'
+import { ServedRevision } from './served.js'
 import { Sessions } from './sessions.js'
 import { Subscriptions } from './subscriptions.js'
-import { checkOf } from './validate.js'
 import { expire, inputRequired } from './dispatch.js'
 import { RequestStates } from './request-state.js'
 
@@ -31,8 +33,12 @@ export class McpServer implements Endpoint {
   readonly inputRequired = inputRequired
   readonly revisions: Revisions<Served>
   readonly tools: ToolsFeature
+  readonly resources: ResourcesFeature
+  readonly prompts: PromptsFeature
+  private started = false
   private readonly features: Feature[]
-  private readonly changes = new Set<Change['kind']>()
+  private readonly served: ServedRevision[]
+  private readonly changes = new Map<string, Change>()
 
   constructor (app: FastifyInstance, settings: Settings) {
     this.app = app
@@ -40,10 +46,13 @@ export class McpServer implements Endpoint {
     this.calls = new Calls(settings.sse.after, expire)
     this.sessions = new Sessions(settings.sessions || { idle: Infinity, max: settings.httpSse ? 10_000 : 0 })
     this.states = new RequestStates(settings.requestState)
-    const started = { value: false }
-    app.addHook('onReady', done => { started.value = true; done() })
+    const begun = () => this.started
+    app.addHook('onReady', done => { this.started = true; done() })
     const { limits, pageSize, cache, validator } = settings
-    this.tools = new ToolsFeature({ timeout: limits.toolTimeout, validator, pageSize, cache, get started () { return started.value } }, () => this.changed('tools'))
+    const common = { timeout: limits.toolTimeout, limit: limits.resource, validator, pageSize, cache, get started () { return begun() } }
+    this.tools = new ToolsFeature(common, () => this.changed({ kind: 'tools' }))
+    this.resources = new ResourcesFeature(common, () => this.changed({ kind: 'resources' }), () => this.offer(this.resources))
+    this.prompts = new PromptsFeature(common, () => this.changed({ kind: 'prompts' }), () => this.offer(this.prompts))
     const introduction = {
       serverInfo: settings.serverInfo,
       instructions: settings.instructions,
@@ -52,23 +61,43 @@ export class McpServer implements Endpoint {
       cache
     }
     this.features = [
-      lifecycle(introduction), discover(introduction), this.tools, logging, cancellation,
-      subscriptions(this.subscriptions, limits.streams, kind => kind === 'tools')
+      lifecycle(introduction), discover(introduction), this.tools, this.resources, this.prompts, this.completion(limits.toolTimeout), logging, cancellation,
+      subscriptions(this.subscriptions, limits.streams, kind => this.offers(kind))
     ]
-    this.revisions = new Revisions(settings.revisions.map(revision => served(revision, this.features, settings.serverInfo)))
+    this.served = settings.revisions.map(revision => new ServedRevision(revision, this.features, settings.serverInfo))
+    this.revisions = new Revisions<Served>(this.served)
   }
 
-  /** Tells listeners once, however many changes one turn of the loop brings. */
-  changed (kind: Change['kind']): void {
+  /** Tells listeners once, however often one turn of the loop brings the same change. */
+  changed (change: Change): void {
+    if (!this.started) return // nobody has seen what it was before
     if (this.changes.size === 0) setImmediate(() => this.announce())
-    this.changes.add(kind)
+    this.changes.set(change.uri ?? change.kind, change)
   }
 
   private announce (): void {
-    const kinds = [...this.changes]
+    const changes = [...this.changes.values()]
     this.changes.clear()
-    for (const kind of kinds) this.subscriptions.publish({ kind })
+    for (const change of changes) this.subscriptions.publish(change)
   }
+
+  private completion (timeout: number): Feature {
+    const { prompts, resources } = this
+    return completion({
+      timeout,
+      offered: () => prompts.completes || resources.completes,
+      prompt: name => prompts.named(name),
+      resource: uri => resources.named(uri)
+    })
+  }
+
+  /** Whether changes of that kind can come: only what was announced is promised. */
+  private offers (kind: Change['kind']): boolean {
+    if (kind === 'tools') return true
+    return kind === 'prompts' ? this.prompts.offered : this.resources.offered
+  }
+
+  private offer (feature: Feature): void { for (const one of this.served) one.offer(feature) }
 
   private capabilities (hears: boolean): Record<string, unknown> {
     return Object.assign({}, ...this.features.map(feature => feature.capability?.(hears)))
@@ -76,7 +105,7 @@ export class McpServer implements Endpoint {
 
   /** `app.mcp` as the instance `app` sees it: what it adds is its own. */
   facade (app: FastifyInstance, stdio: Mcp['stdio'], streams: () => number): Mcp {
-    const { tools } = this
+    const { tools, resources, prompts } = this
     return {
       tools: {
         add: (tool: unknown) => tools.add(tool as Tool, app),
@@ -85,35 +114,31 @@ export class McpServer implements Endpoint {
         disable: name => tools.enable(name, false),
         has: name => tools.has(name)
       },
+      resources: {
+        add: (resource: unknown) => resources.add(resource as Resource, app),
+        remove: uri => resources.remove(uri),
+        enable: uri => resources.enable(uri, true),
+        disable: uri => resources.enable(uri, false),
+        has: uri => resources.has(uri),
+        updated: uri => this.changed({ kind: 'resource', uri })
+      },
+      prompts: {
+        add: (prompt: unknown) => prompts.add(prompt as Prompt, app),
+        remove: name => prompts.remove(name),
+        enable: name => prompts.enable(name, true),
+        disable: name => prompts.enable(name, false),
+        has: name => prompts.has(name)
+      },
       stdio,
       stats: () => ({ sessions: this.sessions.size, streams: streams(), calls: this.calls.size })
     }
   }
 
-  /** Ends what is held open, lets calls in flight finish for a while, then stops them. */
+  /** Lets calls in flight finish for a while, answers those that have not, then ends what is held open. */
   async close (): Promise<void> {
-    this.subscriptions.end()
     await this.calls.drained(this.settings.closeTimeout)
-    this.calls.cancel(new CallCancelled('The server is closing'))
+    this.calls.stop(new CallCancelled('The server is closing'))
+    this.subscriptions.end()
     this.sessions.endAll('The server is closing')
-  }
-}
-
-/** A revision with the methods that it has and this server offers, and their results as text. */
-function served (revision: Revision, features: Feature[], serverInfo: Implementation): Served {
-  const identity = JSON.stringify(serverInfo)
-  const methods = features.flatMap(feature => feature.methods).filter(method => revision.requests.has(method.name))
-  const listeners: Listener[] = features.flatMap(feature => feature.notifications ?? []).filter(one => revision.notifications.has(one.name))
-  const kept = new WeakMap<Record<string, unknown>, string>()
-  return {
-    revision,
-    methods: new Map(methods.map(method => [method.name, { method, check: checkOf(method.params as unknown as Record<string, unknown>) }])),
-    listeners: new Map(listeners.map(one => [one.name, one])),
-    encode (method: Method, result: Record<string, unknown>): string {
-      if (method.shared !== true) return revision.encode(method.name, result, identity)
-      let text = kept.get(result)
-      if (text === undefined) kept.set(result, text = revision.encode(method.name, result, identity))
-      return text
-    }
   }
 }

@@ -1,14 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import type { ClientCapabilities, Implementation } from '../types/index.js'
+import type { Change } from './changes.js'
 import { CallCancelled, InputRejectedError, rpcError } from './errors.js'
 import type { Exchange } from './exchange.js'
 import { notificationText } from './jsonrpc.js'
 import type { Id, Response } from './jsonrpc.js'
 import type { Served } from './method.js'
 import type { LEVELS } from './schemas/envelope.js'
+import { REPLAY, Replays } from './replay.js'
 import type { Subscription } from './subscriptions.js'
 
 const NOTHING: ReadonlySet<Exchange> = new Set()
+
+/** How much a session may subscribe to: characters of URIs. Without a bound, subscribing would fill the memory. */
+const MAX_SUBSCRIBED = 65_536
 
 export type Transport = 'http' | 'http-sse' | 'stdio'
 
@@ -25,6 +30,10 @@ export class Session {
   /** Streams for changes, the newest last: a change goes to that one alone (2025-11-25 basic/transports, Multiple Connections). */
   private streams: Subscription[] | undefined
   private calls: Set<Exchange> | undefined
+  private kept: Replays | undefined
+  /** Resources whose updates it wants (`resources/subscribe`). */
+  private uris: Set<string> | undefined
+  private subscribed = 0
   /** Our own requests that wait for an answer. */
   private waiting: Map<Id, (response: Response) => void> | undefined
   private asked = 0
@@ -38,14 +47,38 @@ export class Session {
   }
 
   get inFlight (): ReadonlySet<Exchange> { return this.calls ?? NOTHING }
-  get busy (): boolean { return this.inFlight.size > 0 || (this.streams?.length ?? 0) > 0 }
+  get busy (): boolean { return this.inFlight.size > 0 || this.streams?.some(stream => stream.connected !== false) === true }
+  /** What its streams have brought, for clients that come back. */
+  get replays (): Replays { return (this.kept ??= new Replays(REPLAY)) }
 
   began (exchange: Exchange): void { (this.calls ??= new Set()).add(exchange) }
   ended (exchange: Exchange): void { this.calls?.delete(exchange) }
 
-  attach (stream: Subscription): void { (this.streams ??= []).push(stream) }
+  /** The newest stream from now on. Those that nobody is connected to give way to it; what they brought can still be fetched. */
+  attach (stream: Subscription): Subscription[] {
+    const idle = this.streams?.filter(one => one !== stream && one.connected === false) ?? []
+    this.streams = [...this.streams?.filter(one => one !== stream && !idle.includes(one)) ?? [], stream]
+    return idle
+  }
+
   detach (stream: Subscription): void { this.streams = this.streams?.filter(one => one !== stream) }
   newest (stream: Subscription): boolean { return this.streams?.at(-1) === stream }
+
+  /** @throws McpError where that is more than a session may have */
+  subscribe (uri: string): void {
+    const uris = (this.uris ??= new Set())
+    if (uris.has(uri)) return
+    if (this.subscribed + uri.length > MAX_SUBSCRIBED) throw rpcError('InvalidParams', `a session may subscribe to URIs of ${MAX_SUBSCRIBED} characters together; unsubscribe from some first`)
+    this.subscribed += uri.length
+    uris.add(uri)
+  }
+
+  unsubscribe (uri: string): void {
+    if (this.uris?.delete(uri) === true) this.subscribed -= uri.length
+  }
+
+  /** Lists are everybody's; an update of a resource is for those who subscribed to it. */
+  wants (change: Change): boolean { return change.kind !== 'resource' || this.uris?.has(change.uri as string) === true }
 
   /** Sends on the newest stream for changes; undefined where there is none. */
   get sender (): ((text: string) => void) | undefined {

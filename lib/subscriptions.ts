@@ -6,6 +6,8 @@ export interface Subscription {
   wants (change: Change): boolean
   /** `plain` is the message of the handshake revisions, the same text for all. */
   deliver (change: Change, plain: string): void
+  /** False while nobody is connected to a stream that can be come back to. */
+  readonly connected?: boolean
   /** Any message, on a stream that takes more than changes. */
   send? (text: string): void
   /** Says good-bye and ends the stream. */

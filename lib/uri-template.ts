@@ -98,7 +98,7 @@ class Reader {
   /** Named variables end a template: that is where every URI has them. */
   private named (expression: string, first: string, separator: string, specs: Variable[]): void {
     this.tail ??= { first, separator, variables: new Map() }
-    if (this.tail.separator !== separator || first === '?' && this.tail.variables.size > 0) throw new Error(`{${expression}} cannot follow {${this.tail.first}…}`)
+    if (this.tail.separator !== separator || (first === '?' && this.tail.variables.size > 0)) throw new Error(`{${expression}} cannot follow {${this.tail.first}…}`)
     for (const spec of specs) this.tail.variables.set(spec.name, spec)
   }
 
@@ -147,7 +147,7 @@ function plausible (parts: readonly Part[], uri: string): boolean {
 function table (parts: readonly Part[], tail: Tail | undefined, uri: string): Uint8Array[] {
   let after = new Uint8Array(uri.length + 1)
   after[uri.length] = 1
-  for (let at = 0; tail !== undefined && at < uri.length; at++) if (uri[at] === tail.first) after[at] = 1
+  if (tail !== undefined) for (let at = 0; at < uri.length; at++) if (uri[at] === tail.first) after[at] = 1
   const rows = [after]
   for (const part of parts.toReversed()) {
     const here = new Uint8Array(uri.length + 1)

@@ -45,6 +45,12 @@ export interface Context {
    */
   progress (progress: number, total?: number, message?: string): Promise<void>
   /**
+   * Lets the connection of this call go, so that nothing has to be held open while it runs on: the client comes back for the rest.
+   * Does nothing where it could not (no session, or a client that takes JSON alone). Never rejects.
+   * Source: 2025-11-25 basic/transports (Sending Messages to the Server).
+   */
+  closeStream (): Promise<void>
+  /**
    * Sends a log message to the client, `data` being anything that can be written as JSON, under the name `logger`.
    * Does nothing if the client did not ask for messages of that level. Never rejects.
    * Source: 2026-07-28 server/utilities/logging.

@@ -5,6 +5,8 @@ import type { McpError, ToolError } from './errors.js'
 import type { elicit, elicitUrl, inputRequired, InputRejectedError, InputRequired, InputUnsupportedError, NoStreamError, roots, sample } from './input.js'
 import type { Mcp } from './mcp.js'
 import type { McpOptions } from './options.js'
+import type { assistant, definePrompt, user } from './prompt.js'
+import type { defineResource } from './resource.js'
 import type { defineTool } from './tool.js'
 
 declare module 'fastify' {
@@ -32,6 +34,14 @@ export interface McpPlugin extends FastifyPluginAsync<McpOptions> {
   readonly mcpPlugin: McpPlugin
   /** Types a tool. */
   readonly defineTool: typeof defineTool
+  /** Types a resource or a template of resources. */
+  readonly defineResource: typeof defineResource
+  /** Types a prompt. */
+  readonly definePrompt: typeof definePrompt
+  /** A message of the user. */
+  readonly user: typeof user
+  /** A message of the assistant. */
+  readonly assistant: typeof assistant
   /** Text content. */
   readonly text: typeof text
   /** Image content. */
@@ -79,10 +89,13 @@ export default mcpPlugin
 export { mcpPlugin as 'module.exports' }
 
 export { defineTool } from './tool.js'
+export { defineResource } from './resource.js'
+export { assistant, definePrompt, user } from './prompt.js'
 export { audio, embedded, image, resourceLink, result, text } from './content.js'
 export { McpError, ToolError } from './errors.js'
 export { elicit, elicitUrl, inputRequired, InputRejectedError, InputRequired, InputUnsupportedError, NoStreamError, roots, sample } from './input.js'
 
+export type * from './completion.js'
 export type * from './connection.js'
 export type * from './content.js'
 export type * from './context.js'
@@ -90,6 +103,8 @@ export type * from './errors.js'
 export type * from './input.js'
 export type * from './mcp.js'
 export type * from './options.js'
+export type * from './prompt.js'
 export type * from './protocol.js'
+export type * from './resource.js'
 export type * from './schema.js'
 export type * from './tool.js'

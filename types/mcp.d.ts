@@ -1,4 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
+import type { Prompt, PromptDefinition } from './prompt.js'
+import type { Resource, ResourceDefinition, ResourceTemplateDefinition } from './resource.js'
 import type { JsonSchema, Output, Schema } from './schema.js'
 import type { StructuredToolDefinition, Tool, ToolDefinition } from './tool.js'
 
@@ -27,6 +29,52 @@ export interface Tools {
   has (name: string): boolean
 }
 
+/** `app.mcp.resources`: the resources of this server. Every change of the list is told to the clients that listen. */
+export interface Resources {
+  /**
+   * Adds a resource. Its functions run with `this` being the instance that `mcp` was read from.
+   *
+   * Throws `MCP_ERR_RESOURCE_URI` for a URI or template that is not one, `MCP_ERR_RESOURCE_DUPLICATE` for one that is taken,
+   * `MCP_ERR_RESOURCE_SCHEMA` for `variables` that are no strings, and `MCP_ERR_RESOURCE_DEFINITION` for anything else, with the reason.
+   */
+  add (definition: ResourceDefinition): void
+  /** Adds a template of resources, else as the first form. */
+  add<const T extends string, V extends Schema = JsonSchema> (definition: ResourceTemplateDefinition<T, V>): void
+  /** Adds a resource made by `defineResource`, else as the first form. */
+  add (resource: Resource): void
+  /** Takes a resource or a template away, by its URI or template. Returns whether there was such a one. */
+  remove (uri: string): boolean
+  /** Shows a resource or a template again. Returns whether there is such a one. */
+  enable (uri: string): boolean
+  /** Hides a resource or a template: it is not listed and cannot be read, but keeps its URI. Returns whether there is such a one. */
+  disable (uri: string): boolean
+  /** Whether there is such a resource or template, hidden or not. */
+  has (uri: string): boolean
+  /** Tells the clients that subscribed to this URI that what it holds has changed. */
+  updated (uri: string): void
+}
+
+/** `app.mcp.prompts`: the prompts of this server. Every change of the list is told to the clients that listen. */
+export interface Prompts {
+  /**
+   * Adds a prompt. Its functions run with `this` being the instance that `mcp` was read from.
+   *
+   * Throws `MCP_ERR_PROMPT_NAME` for an empty name, `MCP_ERR_PROMPT_DUPLICATE` for one that is taken, `MCP_ERR_PROMPT_SCHEMA` for an
+   * `argsSchema` whose members are no strings, and `MCP_ERR_PROMPT_DEFINITION` for anything else, with the reason.
+   */
+  add<A extends Schema = JsonSchema> (definition: PromptDefinition<A>): void
+  /** Adds a prompt made by `definePrompt`, else as the first form. */
+  add (prompt: Prompt): void
+  /** Takes a prompt away. Returns whether there was such a prompt. */
+  remove (name: string): boolean
+  /** Shows a prompt again. Returns whether there is such a prompt. */
+  enable (name: string): boolean
+  /** Hides a prompt: it is not listed and cannot be had, but keeps its name. Returns whether there is such a prompt. */
+  disable (name: string): boolean
+  /** Whether there is such a prompt, hidden or not. */
+  has (name: string): boolean
+}
+
 /** What `app.mcp.stdio` takes. */
 export interface StdioOptions {
   /** Where messages come from, one a line. Default: `process.stdin`. */
@@ -51,6 +99,10 @@ export interface Stats {
 export interface Mcp {
   /** The tools of this server. */
   readonly tools: Tools
+  /** The resources of this server. */
+  readonly resources: Resources
+  /** The prompts of this server. */
+  readonly prompts: Prompts
   /**
    * Serves one client over stdio. Resolves when the input has ended, everything is answered, and the app is closed.
    * Source: 2026-07-28 basic/transports/stdio.

@@ -1,4 +1,6 @@
 import type { Implementation, JsonObject, Revision } from './protocol.js'
+import type { Prompt } from './prompt.js'
+import type { Resource } from './resource.js'
 import type { Tool } from './tool.js'
 
 /** Sessions of the handshake revisions, kept in the memory of this process. */
@@ -35,8 +37,13 @@ export interface LimitOptions {
   batch?: number | undefined
   /** The number of streams held open for changes. Over it, one more is 503 with `Retry-After`. Default: 10 000. */
   streams?: number | undefined
-  /** How long a call may run, in milliseconds; 0 is for ever. A tool may have its own `timeout`. Default: 300 000 (5 minutes). */
+  /**
+   * How long a call may run, in milliseconds; 0 is for ever. A tool may have its own `timeout`. It holds for reading a resource, getting a
+   * prompt and completing an argument, too. Default: 300 000 (5 minutes).
+   */
   toolTimeout?: number | undefined
+  /** How much a resource that is read from a stream may hold, in bytes. Default: 16 MiB. */
+  resource?: number | undefined
 }
 
 /** How the state of a call that asks its client is kept from being read and changed. Source: 2026-07-28 basic/patterns/mrtr (Server Requirements). */
@@ -83,6 +90,10 @@ export interface McpOptions {
   revisions?: readonly Revision[] | undefined
   /** Tools made by `defineTool`. More can be added with `app.mcp.tools.add`. */
   tools?: readonly Tool[] | undefined
+  /** Resources and templates made by `defineResource`. More can be added with `app.mcp.resources.add`. */
+  resources?: readonly Resource[] | undefined
+  /** Prompts made by `definePrompt`. More can be added with `app.mcp.prompts.add`. */
+  prompts?: readonly Prompt[] | undefined
   /** Sessions of the handshake revisions, or `false` for none: then every request stands alone. */
   sessions?: false | SessionOptions | undefined
   /** Whether to serve the HTTP+SSE transport of 2024-11-05. Default: true, but false where `sessions` is false. */

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Completer } from './completion.js'
 import type { ContentBlock } from './content.js'
 import type { Context } from './context.js'
+import type { InputRequiredResult } from './input.js'
 import type { Icon, JsonObject, Role } from './protocol.js'
 import type { JsonSchema, Schema, Static, TypeBoxSchema } from './schema.js'
 
@@ -38,7 +39,7 @@ export interface GetPromptResult {
 }
 
 /** What the handler of a prompt answers with: a string, which is one text of the user; a message; messages; or a full result. */
-export type PromptReturn = string | PromptMessage | readonly PromptMessage[] | GetPromptResult
+export type PromptReturn = string | PromptMessage | readonly PromptMessage[] | GetPromptResult | InputRequiredResult
 
 /** The arguments of a prompt: typed by a TypeBox `argsSchema`, else any strings. */
 export type PromptArgs<A> = A extends TypeBoxSchema

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Completer } from './completion.js'
 import type { Bytes } from './content.js'
 import type { Context } from './context.js'
+import type { InputRequiredResult } from './input.js'
 import type { CacheOptions } from './options.js'
 import type { Annotations, Icon, JsonObject } from './protocol.js'
 import type { JsonSchema, Schema, Static, TypeBoxSchema } from './schema.js'
@@ -75,8 +76,8 @@ export interface ReadResourceResult extends CacheOptions {
  * text; an object, which becomes JSON; parts; or a full result. `undefined` and `null`: there is no such resource.
  */
 export type ResourceReturn =
-  | string | Uint8Array | Readable | readonly ResourcePart[] | ReadResourceResult | undefined | null
-  | (object & { readonly then?: undefined, readonly [Symbol.iterator]?: undefined })
+  | string | Uint8Array | Readable | readonly ResourcePart[] | ReadResourceResult | InputRequiredResult | undefined | null
+  | ((JsonObject | object) & { readonly then?: undefined, readonly [Symbol.iterator]?: undefined })
 
 /** A resource with a URI of its own. */
 export interface ResourceDefinition extends ResourceOptions {
@@ -133,7 +134,7 @@ export interface ResourceTemplateDefinition<T extends string = string, V extends
    * Those of its resources that `resources/list` shows. Default: none. It may depend on the caller, so clients are told to keep such lists
    * private. What it throws fails the list.
    */
-  list? (this: FastifyInstance, ctx: Context): readonly ListedResource<Variables<T, V>>[] | Promise<readonly ListedResource<Variables<T, V>>[]>
+  list? (this: FastifyInstance, ctx: Context): readonly ListedResource<Variables<NoInfer<T>, NoInfer<V>>>[] | Promise<readonly ListedResource<Variables<NoInfer<T>, NoInfer<V>>>[]>
   /**
    * Reads one of its resources.
    *

@@ -26,6 +26,8 @@ export interface Completables {
   resource (uri: string): Completable | undefined
 }
 
+interface Reference { type: 'ref/prompt' | 'ref/resource', name?: string, uri?: string }
+
 /** Suggestions for arguments of prompts and variables of templates. Answered whether announced or not. */
 export function completion (from: Completables): Feature {
   return {
@@ -41,9 +43,7 @@ export function completion (from: Completables): Feature {
 }
 
 function suggest (from: Completables, params: Params, exchange: Exchange): unknown {
-  const { type, name, uri } = params.ref as { type: string, name?: string, uri?: string }
-  const found = type === 'ref/prompt' ? from.prompt(name ?? '') : from.resource(uri ?? '')
-  if (found === undefined) throw rpcError('InvalidParams', `there is no ${type === 'ref/prompt' ? `prompt ${JSON.stringify(name)}` : `resource ${JSON.stringify(uri)}`}`)
+  const found = referred(from, params.ref as Reference)
   const { name: argument, value } = params.argument as { name: string, value: string }
   const completer = found.complete.get(argument)
   if (completer === undefined) return []
@@ -52,6 +52,16 @@ function suggest (from: Completables, params: Params, exchange: Exchange): unkno
   exchange.owner = found.app
   exchange.timeout = from.timeout
   return completer.call(found.app, value, { arguments: context?.arguments ?? {}, ctx: exchange.ctx })
+}
+
+/** @throws McpError -32602 where there is no such thing */
+function referred (from: Completables, { type, name, uri }: Reference): Completable {
+  const prompt = type === 'ref/prompt'
+  const key = prompt ? name : uri
+  if (key === undefined) throw rpcError('InvalidParams', `/ref/${prompt ? 'name' : 'uri'} is required`)
+  const found = prompt ? from.prompt(key) : from.resource(key)
+  if (found === undefined) throw rpcError('InvalidParams', `there is no ${prompt ? 'prompt' : 'resource'} ${JSON.stringify(key)}`)
+  return found
 }
 
 function beginningWith (typed: string, values: readonly string[]): readonly string[] {
@@ -65,5 +75,6 @@ function completionOf (value: unknown): Record<string, unknown> {
   const { values, total, hasMore } = given
   if (!Array.isArray(values) || !values.every(one => typeof one === 'string')) throw new TypeError('A completer must return an array of strings, or { values, total?, hasMore? }')
   const more = values.length > MAX_VALUES
-  return { values: values.slice(0, MAX_VALUES), total: total ?? (more || Array.isArray(value) ? values.length : undefined), hasMore: more || hasMore }
+  const all = Array.isArray(value)
+  return { values: values.slice(0, MAX_VALUES), total: total ?? (more || all ? values.length : undefined), hasMore: more || (all ? false : hasMore) }
 }

@@ -5,7 +5,8 @@ import type { Revision } from './revision.js'
 export const revision20250326: Revision = {
   ...revision20241105,
   version: '2025-03-26',
-  words: more(revision20241105.words, { tool: ['annotations'], capabilities: ['completions'], content: ['audio'] }),
+  words: more(revision20241105.words, { tool: ['annotations'], progress: ['message'], capabilities: ['completions'], content: ['audio'] }),
   ask: { as: 'request', sampling: { content: ['text', 'image', 'audio'], tools: false } },
-  batches: true
+  batches: true,
+  resumes: 'yes'
 }

@@ -10,6 +10,11 @@ export const revision20250618: Revision = {
     implementation: ['title'],
     content: ['resource_link'],
     block: ['uri', 'name', 'title', 'description', 'size', '_meta'],
+    resource: ['title', '_meta'],
+    contents: ['_meta'],
+    prompt: ['title', '_meta'],
+    argument: ['title'],
+    annotations: ['lastModified'],
     structured: 'object'
   }),
   ask: { ...revision20250326.ask, form: 'plain' },

@@ -15,7 +15,9 @@ export const revision20260728: Revision = {
   notifications: new Set(['notifications/cancelled']),
   words: more(revision20251125.words, { capabilities: ['extensions'], structured: 'any' }),
   ask: { ...revision20251125.ask, as: 'result', url: 'plain' },
+  resourceNotFound: -32602,
   mirrors: true,
+  resumes: 'no',
   unknownMethod: 404,
   statuses: { [MISSING_CAPABILITY]: 400 },
   // What every result begins with is put before its own members as text; only a result with such members of its own is put together as an object.

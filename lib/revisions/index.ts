@@ -55,7 +55,8 @@ export class Revisions<T extends Served> {
   }
 
   /** For an array of messages, which cannot say for itself what it speaks. */
-  ofBatch (header: string | undefined, bound: T | undefined): T {
+  ofBatch (items: readonly unknown[], header: string | undefined, bound: T | undefined): T {
+    if (items.some(item => isObject(item) && this.standsAlone(item as unknown as Request))) throw rpcError('InvalidRequest', 'messages that name their version in _meta come one at a time')
     if (bound !== undefined) return this.ofSession(bound, header)
     const named = this.byVersion.get(header ?? UNSAID)
     if (named === undefined) throw rpcError('InvalidRequest', `${header === undefined ? 'a batch is not taken here' : `MCP-Protocol-Version ${quote(header)} is not spoken here`}; use one of ${this.versions.join(', ')}`)

@@ -1,10 +1,11 @@
 import { Type } from '@sinclair/typebox'
-import type { TProperties, TSchema } from '@sinclair/typebox'
+import type { Static, TProperties, TSchema } from '@sinclair/typebox'
 import { AnyObject, Implementation, Level } from './envelope.js'
 
 // The params of each method. null counts as absent where a member may be absent.
 
-const nullable = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]))
+/** One type with null beside it, not a union: what is wrong is then said once. */
+const nullable = <T extends TSchema>(schema: T) => Type.Optional(Type.Unsafe<Static<T> | null>({ ...schema, type: [schema.type, 'null'] }))
 const params = <T extends TProperties>(properties: T) => Type.Object({ ...properties, _meta: nullable(AnyObject) })
 
 export const NoParams = params({})
@@ -26,10 +27,8 @@ const Filled = Type.Unsafe<Record<string, string>>({ type: 'object', additionalP
 export const ResourceParams = params({ uri: Uri })
 export const GetPromptParams = params({ name: Type.String(), arguments: nullable(Filled) })
 export const CompleteParams = params({
-  ref: Type.Union([
-    Type.Object({ type: Type.Literal('ref/prompt'), name: Type.String() }),
-    Type.Object({ type: Type.Literal('ref/resource'), uri: Uri })
-  ]),
+  // Which of the two is needed depends on the type; the feature says so in better words than a union would.
+  ref: Type.Object({ type: Type.Union([Type.Literal('ref/prompt'), Type.Literal('ref/resource')]), name: Type.Optional(Type.String()), uri: Type.Optional(Uri) }),
   argument: Type.Object({ name: Type.String(), value: Type.String() }),
   context: nullable(Type.Object({ arguments: nullable(Filled) }))
 })

@@ -3,7 +3,8 @@ import type { Channel, Served } from '../method.js'
 import type { Session } from '../sessions.js'
 import type { Accepts } from './accept.js'
 import { sendJson } from './reply.js'
-import { frame } from './stream.js'
+import { plain } from './outlet.js'
+import type { Outlet } from './outlet.js'
 import type { SseStream } from './stream.js'
 
 /** What of the endpoint a reply needs. */
@@ -19,35 +20,39 @@ export class HttpChannel implements Channel {
   private readonly door: Door
   private readonly reply: FastifyReply
   private readonly accepts: Accepts
-  private stream: SseStream | undefined
+  private readonly wrap: (stream: SseStream) => Outlet
+  private outlet: Outlet | undefined
   private done = false
 
-  constructor (door: Door, reply: FastifyReply, accepts: Accepts) {
+  /** @param wrap what a stream of this reply is: `plain`, or one that its client can come back to */
+  constructor (door: Door, reply: FastifyReply, accepts: Accepts, wrap: (stream: SseStream) => Outlet = plain) {
     this.door = door
     this.reply = reply
     this.accepts = accepts
+    this.wrap = wrap
   }
 
   get streams (): boolean { return this.accepts.sse }
   get hears (): boolean { return this.door.hears }
-  get streaming (): boolean { return this.stream !== undefined }
   private get gone (): boolean { return this.reply.raw.destroyed || this.reply.raw.socket?.destroyed === true }
 
   send (text: string): void {
-    if (this.accepts.sse && !this.gone) this.opened().write(frame(text))
+    if (this.outlet !== undefined) this.outlet.write(text)
+    else if (this.accepts.sse && !this.gone) this.opened().write(text)
   }
 
   end (text: string, status: number): void {
     this.done = true
-    if (this.stream !== undefined) return this.stream.end(frame(text))
+    if (this.outlet !== undefined) return this.outlet.end(text)
     if (this.gone) return
     // A client that takes nothing but streams gets its result as one; an error with a status of its own stays JSON.
-    if (!this.accepts.json && status === 200) return this.opened().end(frame(text))
+    if (!this.accepts.json && status === 200) return this.opened().end(text)
     sendJson(this.reply, text, status)
   }
 
   close (): void {
     this.done = true
+    if (this.outlet !== undefined) return this.outlet.end()
     if (this.gone) return
     if (this.accepts.sse) return this.opened().end()
     this.reply.code(202).send()
@@ -57,9 +62,10 @@ export class HttpChannel implements Channel {
     if (this.accepts.sse && !this.done && !this.gone) this.opened()
   }
 
-  /** For a client that takes nothing but streams, which need not wait for its first message. */
-  holdStream (): void {
-    if (!this.accepts.json) this.hold()
+  /** Lets the connection go; the client comes back for the rest. */
+  release (): void {
+    this.hold()
+    this.outlet?.release()
   }
 
   onGone (listener: () => void): void {
@@ -72,5 +78,5 @@ export class HttpChannel implements Channel {
     this.door.open(this.reply, served, client, capabilities)
   }
 
-  private opened (): SseStream { return (this.stream ??= this.door.stream(this.reply)) }
+  private opened (): Outlet { return (this.outlet ??= this.wrap(this.door.stream(this.reply))) }
 }

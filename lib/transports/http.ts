@@ -7,6 +7,7 @@ import type { Notification, Request, Response } from '../jsonrpc.js'
 import type { Served } from '../method.js'
 import type { McpServer } from '../server.js'
 import type { Session } from '../sessions.js'
+import type { Subscription } from '../subscriptions.js'
 import { accepted } from './accept.js'
 import type { Accepts } from './accept.js'
 import { BatchAnswer, readBatch } from './batch.js'
@@ -14,8 +15,10 @@ import { checkMirrors } from './headers.js'
 import { HttpChannel } from './http-channel.js'
 import type { Door } from './http-channel.js'
 import { HttpSse } from './http-sse.js'
+import { plain, resumable } from './outlet.js'
+import type { Outlet } from './outlet.js'
 import { sendError } from './reply.js'
-import { frame, openStream } from './stream.js'
+import { openStream } from './stream.js'
 import type { SseStream, Streams } from './stream.js'
 
 /** The text of the body, on a request of this transport. */
@@ -67,7 +70,7 @@ export class HttpTransport implements Door {
     const session = alone ? undefined : this.session(request)
     const served = revisions.choose(message, header(request, VERSION), session?.served)
     if (served.revision.mirrors) checkMirrors(served, message, request.headers)
-    const channel = new HttpChannel(this, reply, accepts)
+    const channel = new HttpChannel(this, reply, accepts, outletsOf(served, session))
     const exchange = new Exchange(this.server, served, message, channel, session, request)
     exchange.raw = (request as { [kRaw]?: string })[kRaw]
     dispatch(exchange)
@@ -76,14 +79,14 @@ export class HttpTransport implements Door {
 
   private batch (items: unknown[], request: FastifyRequest, reply: FastifyReply, accepts: Accepts): void {
     const session = this.session(request)
-    const served = this.server.revisions.ofBatch(header(request, VERSION), session?.served)
+    const served = this.server.revisions.ofBatch(items, header(request, VERSION), session?.served)
     const batch = readBatch(items, served, this.server.settings.limits.batch)
     for (const message of batch.notifications) notify(served, message, session?.inFlight ?? [])
     if (batch.requests.length === 0 && batch.refused.length === 0) {
       reply.code(202).send()
       return
     }
-    const channel = new HttpChannel(this, reply, accepts)
+    const channel = new HttpChannel(this, reply, accepts, outletsOf(served, session))
     const answer = new BatchAnswer(channel, batch)
     for (const message of batch.requests) dispatch(new Exchange(this.server, served, message, answer.member(), session, request))
     if (!accepts.json) channel.hold()
@@ -116,7 +119,7 @@ export class HttpTransport implements Door {
       if (!accepted(request.headers.accept).sse) throw rpcError('NotAcceptable', 'Accept must name text/event-stream')
       if (this.server.subscriptions.size >= this.server.settings.limits.streams) throw rpcError('Unavailable', 'there are too many streams; try again later')
       if (session === undefined) this.httpSse?.connect(request, reply)
-      else this.listen(session, reply)
+      else this.listen(session, reply, header(request, 'last-event-id'))
     } catch (error) {
       this.refuse(reply, error, undefined)
     }
@@ -150,21 +153,23 @@ export class HttpTransport implements Door {
     if (this.hears) reply.header(SESSION, this.server.sessions.open('http', served, client, capabilities).id)
   }
 
-  /** A stream for changes: one of perhaps several of its session. */
-  private listen (session: Session, reply: FastifyReply): void {
+  /** A stream for changes, one of perhaps several of its session; or the rest of a stream that the client lost. */
+  private listen (session: Session, reply: FastifyReply, lastEventId: string | undefined): void {
+    const { resumes } = session.served.revision
+    const lost = lastEventId === undefined || resumes === 'no' ? undefined : lostBy(session, lastEventId)
+    const replay = lost?.stream ?? session.replays.open()
     const stream = this.stream(reply)
-    const subscription = {
-      wants: (change: { kind: string }) => change.kind !== 'resource' && session.newest(subscription),
-      deliver: (_: unknown, plain: string) => stream.write(this.streams.shared(plain)),
-      send: (text: string) => stream.write(frame(text)),
-      end: () => stream.end()
-    }
-    session.attach(subscription)
-    this.server.subscriptions.add(subscription)
-    reply.raw.once('close', () => {
-      session.detach(subscription)
+    const outlet = resumes === 'no' ? plain(stream) : resumable(replay, stream, { primed: resumes === 'primed' && lost === undefined, after: lost?.after })
+    if (lost !== undefined && replay.listener === undefined) return
+    const listener = replay.listener ?? changesOf(session, outlet, () => replay.connected)
+    if (resumes !== 'no') replay.listener = listener
+    for (const idle of session.attach(listener)) this.server.subscriptions.delete(idle)
+    this.server.subscriptions.add(listener)
+    stream.onClose(() => {
       session.seen = Date.now()
-      this.server.subscriptions.delete(subscription)
+      if (resumes !== 'no') return
+      session.detach(listener)
+      this.server.subscriptions.delete(listener)
     })
   }
 
@@ -182,6 +187,30 @@ export class HttpTransport implements Door {
     if (error.status === 405) reply.header('allow', 'POST')
     sendError(reply, error, readableId(body))
   }
+}
+
+/** What a stream of a call is: one that its client can come back to, where it has a session. */
+function outletsOf ({ revision: { resumes } }: Served, session: Session | undefined): (stream: SseStream) => Outlet {
+  if (session === undefined || resumes === 'no') return plain
+  return stream => resumable(session.replays.open(), stream, { primed: resumes === 'primed', after: undefined })
+}
+
+/** @throws McpError where the id is not of this session, or what came after it is not kept any more */
+function lostBy (session: Session, lastEventId: string) {
+  const lost = session.replays.find(lastEventId)
+  if (lost === undefined) throw rpcError('InvalidRequest', 'Last-Event-ID is of no stream of this session, or what came after it is not kept any more; open a stream without it')
+  return lost
+}
+
+function changesOf (session: Session, outlet: Outlet, connected: () => boolean): Subscription {
+  const listener: Subscription = {
+    get connected () { return connected() },
+    wants: change => session.newest(listener) && session.wants(change),
+    deliver: (_, plain) => outlet.write(plain),
+    send: text => outlet.write(text),
+    end: () => outlet.end()
+  }
+  return listener
 }
 
 const header = (request: FastifyRequest, name: string): string | undefined => request.headers[name] as string | undefined

@@ -80,7 +80,7 @@ export class Peer implements Subscription {
   }
 
   private batch (items: unknown[]): void {
-    const served = this.options.revision ?? this.server.revisions.ofBatch(undefined, this.session?.served)
+    const served = this.options.revision ?? this.server.revisions.ofBatch(items, undefined, this.session?.served)
     const batch = readBatch(items, served, this.server.settings.limits.batch)
     for (const one of batch.notifications) this.notified(one)
     const answer = new BatchAnswer(new PeerChannel(this, undefined), batch)
@@ -102,7 +102,7 @@ export class Peer implements Subscription {
 
   // Changes reach a client of the handshake revisions unasked; later ones subscribe.
 
-  wants (change: Change): boolean { return change.kind !== 'resource' && this.session !== undefined }
+  wants (change: Change): boolean { return this.session?.wants(change) === true }
   deliver (change: Change, plain: string): void { this.send(plain) }
   end (): void { this.options.end() }
 }

@@ -87,6 +87,11 @@ export class SseStream {
     return new Promise(resolve => { raw.once('finish', resolve).once('close', resolve) })
   }
 
+  onClose (listener: () => void): void {
+    if (this.raw.destroyed) listener()
+    else this.raw.once('close', listener)
+  }
+
   /** A reader that falls too far behind is cut off: it slows nobody and fills no memory. */
   write (piece: string | Buffer): void {
     const { raw } = this

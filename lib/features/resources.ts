@@ -1,0 +1,212 @@
+import type { FastifyInstance } from 'fastify'
+import type { Resource } from '../../types/index.js'
+import { MCP_ERR_RESOURCE_DUPLICATE, McpError, rpcError } from '../errors.js'
+import type { Exchange } from '../exchange.js'
+import type { Params } from '../jsonrpc.js'
+import type { Feature, Method } from '../method.js'
+import { Pages } from '../page.js'
+import { Registry } from '../registry.js'
+import { ListParams, ResourceParams } from '../schemas/params.js'
+import type { Variables } from '../uri-template.js'
+import { gathered, readResult } from './contents.js'
+import { entryOf, itemOf, variablesIn } from './resource.js'
+import type { Cache, Entry } from './resource.js'
+import { stopped } from './stopped.js'
+import type { StringsOptions } from './strings.js'
+
+export interface ResourcesOptions extends StringsOptions {
+  pageSize: number
+  cache: Cache
+  timeout: number
+  /** Bytes that a stream may bring. */
+  limit: number
+}
+
+type Page = Record<string, unknown>
+interface Found { entry: Entry, uri: string, variables: Variables }
+
+/** An absolute URI as clients write it; what is in it is for the templates to judge. */
+const URI = /^[a-z][a-z0-9+.-]*:[^\0-\x20\x7f]*$/i
+
+/** Data by URI, each with a name of its own or made by a template (2026-07-28 server/resources). */
+export class ResourcesFeature implements Feature {
+  readonly methods: Method[] = [this.list(), this.templates(), this.read(), this.subscribe(), this.unsubscribe()]
+  offered = false
+  /** Whether any template ever had a completer. */
+  completes = false
+  private readonly registry: Registry<Entry>
+  private readonly options: ResourcesOptions
+  private readonly first: () => void
+  private exactPages: Pages<Page> | undefined
+  private templatePages: Pages<Page> | undefined
+  private byPreference: readonly Entry[] | undefined
+
+  /**
+   * @param changed what can be seen is not the same any more
+   * @param first called once, when there is something to offer
+   */
+  constructor (options: ResourcesOptions, changed: () => void, first: () => void) {
+    this.options = options
+    this.first = first
+    this.registry = new Registry(() => {
+      this.exactPages = this.templatePages = this.byPreference = undefined
+      changed()
+    })
+  }
+
+  capability (hears: boolean) {
+    if (!this.offered) return {}
+    return { resources: hears ? { subscribe: true, listChanged: true } : {} }
+  }
+
+  add (resource: Resource, app: FastifyInstance): void {
+    const entry = entryOf(resource, app, this.options)
+    const before = this.registry.peek(entry.key)
+    if (before !== undefined) throw new MCP_ERR_RESOURCE_DUPLICATE(entry.key, String(before.listed.name), String(entry.listed.name))
+    this.registry.add(entry.key, entry)
+    this.completes ||= entry.complete.size > 0
+    if (this.offered) return
+    this.offered = true
+    this.first()
+  }
+
+  remove (key: string): boolean { return this.registry.remove(key) }
+  enable (key: string, enabled: boolean): boolean { return this.registry.enable(key, enabled) }
+  has (key: string): boolean { return this.registry.has(key) }
+
+  /** The template of that name, or the resource of that URI. */
+  named (key: string): Entry | undefined { return this.registry.get(key) ?? this.find(key)?.entry }
+
+  /** A resource by its own URI goes before one of a template, and the more literal template before the less. */
+  private find (uri: string): Found | undefined {
+    const exact = this.registry.get(uri)
+    if (exact !== undefined && exact.template === undefined) return { entry: exact, uri, variables: {} }
+    for (const entry of this.byPreference ??= preferred(this.registry.visible())) {
+      const variables = variablesIn(entry, uri)
+      if (variables !== undefined) return { entry, uri, variables }
+    }
+  }
+
+  /** @throws McpError where there is none, with the code of the revision */
+  private located (params: Params, exchange: Exchange): Found {
+    const uri = params.uri as string
+    if (!URI.test(uri)) throw rpcError('InvalidParams', 'uri must be an absolute URI (RFC 3986)')
+    const found = this.find(uri)
+    if (found === undefined) throw notFound(uri, exchange)
+    return found
+  }
+
+  private list (): Method {
+    return {
+      name: 'resources/list',
+      params: ListParams,
+      shared: true,
+      call: (params, exchange) => {
+        const cursor = params.cursor as string | null | undefined
+        const listing = this.registry.visible().filter(entry => entry.list !== undefined)
+        if (listing.length > 0) return this.listed(listing, exchange).then(pages => pages.at(cursor))
+        return (this.exactPages ??= this.paged('resources', this.exact(), this.options.cache)).at(cursor)
+      },
+      failed: (error, exchange) => stopped(error, exchange, 'The list')
+    }
+  }
+
+  /** With what the templates list themselves, one after the other: `ctx.app` is that of the template. It may depend on the caller. */
+  private async listed (listing: readonly Entry[], exchange: Exchange): Promise<Pages<Page>> {
+    const items = new Map(this.exact().map(item => [item.uri, item]))
+    exchange.timeout = this.options.timeout
+    for (const entry of listing) {
+      exchange.owner = entry.app
+      const found: unknown = await entry.list?.call(entry.app, exchange.ctx)
+      if (!Array.isArray(found)) throw new TypeError(`list of resource "${entry.key}" must return an array; it returned ${typeof found}`)
+      for (const item of found.map(one => itemOf(entry, one))) if (item !== undefined && !items.has(item.uri)) items.set(item.uri, item)
+    }
+    return this.paged('resources', [...items.values()], { ...this.options.cache, cacheScope: 'private' })
+  }
+
+  private exact (): Page[] { return this.registry.visible().filter(entry => entry.template === undefined).map(entry => entry.listed) }
+
+  private templates (): Method {
+    return {
+      name: 'resources/templates/list',
+      params: ListParams,
+      shared: true,
+      call: params => {
+        const listed = () => this.registry.visible().filter(entry => entry.template !== undefined).map(entry => entry.listed)
+        return (this.templatePages ??= this.paged('resourceTemplates', listed(), this.options.cache)).at(params.cursor as string | null | undefined)
+      }
+    }
+  }
+
+  private paged (member: string, items: readonly Page[], cache: Cache): Pages<Page> {
+    const names = items.map(item => String(item.uri ?? item.uriTemplate))
+    return new Pages(member, names, this.options.pageSize, (from, to, nextCursor) => ({ [member]: items.slice(from, to), nextCursor, ...cache }))
+  }
+
+  private read (): Method {
+    return {
+      name: 'resources/read',
+      asks: true,
+      params: ResourceParams,
+      named: 'uri',
+      call: (params, exchange) => this.run(this.located(params, exchange), exchange),
+      result (value, exchange) {
+        const { entry, uri } = exchange.target as Found
+        // Never empty contents: they would say that it is there (2026-07-28 server/resources, Error Handling).
+        if (value === undefined || value === null) throw notFound(uri, exchange)
+        return readResult(entry, uri, value)
+      },
+      failed: (error, exchange) => stopped(error, exchange, 'Reading the resource')
+    }
+  }
+
+  private run (found: Found, exchange: Exchange): unknown {
+    const { entry, variables } = found
+    const { timeout, limit } = this.options
+    exchange.target = found
+    exchange.owner = entry.app
+    exchange.timeout = timeout
+    const value = entry.read.call(entry.app, variables, exchange.ctx)
+    return value instanceof Promise ? value.then(value => gathered(value, entry, exchange, limit)) : gathered(value, entry, exchange, limit)
+  }
+
+  /** Handshake revisions; from 2026-07-28 on a stream says what it is for (basic/patterns/subscriptions). */
+  private subscribe (): Method {
+    return {
+      name: 'resources/subscribe',
+      params: ResourceParams,
+      call: (params, exchange) => {
+        const session = sessionOf(exchange)
+        session.subscribe(this.located(params, exchange).uri)
+        return {}
+      }
+    }
+  }
+
+  /** What is not subscribed to, or not there any more, is no error. */
+  private unsubscribe (): Method {
+    return {
+      name: 'resources/unsubscribe',
+      params: ResourceParams,
+      call (params, exchange) {
+        sessionOf(exchange).unsubscribe(params.uri as string)
+        return {}
+      }
+    }
+  }
+}
+
+function sessionOf (exchange: Exchange) {
+  const { session, channel, message } = exchange
+  if (session !== undefined) return session
+  // Without sessions there is nobody to tell later, and `subscribe` was not announced.
+  throw channel.hears ? rpcError('InvalidRequest', `${message.method} needs a session`) : rpcError('MethodNotFound', message.method)
+}
+
+const notFound = (uri: string, exchange: Exchange) => new McpError(exchange.served.revision.resourceNotFound, 'Resource not found', { uri })
+
+function preferred (entries: readonly Entry[]): Entry[] {
+  const templates = entries.flatMap(entry => entry.template === undefined ? [] : [{ entry, template: entry.template }])
+  templates.sort((a, b) => b.template.literals - a.template.literals || a.template.variables.length - b.template.variables.length)
+  return templates.map(({ entry }) => entry)
+}
