@@ -38,6 +38,7 @@ export class Connection implements Public {
 
   get revision () {
     const { session } = this
+    if (this.transport === 'http-sse') return session?.served.revision.version
     const { revisions } = this.#server
     const { body, headers } = this.#request
     if (kindOf(body) !== 'request') return session?.served.revision.version
@@ -48,12 +49,14 @@ export class Connection implements Public {
     }
   }
 
-  get client (): Implementation | undefined { return this.#meta(META.clientInfo) as Implementation | undefined ?? this.session?.client }
-  get capabilities (): ClientCapabilities { return (this.#meta(META.clientCapabilities) ?? this.session?.capabilities ?? {}) as ClientCapabilities }
+  get client (): Implementation | undefined { return (this.#said('clientInfo', META.clientInfo) ?? this.session?.client) as Implementation | undefined }
+  get capabilities (): ClientCapabilities { return (this.#said('capabilities', META.clientCapabilities) ?? this.session?.capabilities ?? {}) as ClientCapabilities }
 
-  #meta (key: string): unknown {
+  /** What the message itself says: in the params of a handshake, else in `_meta`. */
+  #said (word: string, key: string): unknown {
     const { body } = this.#request
     const params = isObject(body) ? body.params : undefined
+    if (isObject(body) && isObject(params) && kindOf(body) === 'request' && this.#server.revisions.opens(body as unknown as Request)) return isObject(params[word]) ? params[word] : undefined
     const meta = isObject(params) ? params._meta : undefined
     return isObject(meta) && isObject(meta[key]) ? meta[key] : undefined
   }

@@ -34,9 +34,9 @@ export class Context implements Public {
   /** Values must grow (2025-11-25 basic/utilities/progress): one that does not is dropped. */
   progress (progress: number, total?: number, message?: string): Promise<void> {
     const token = this.#exchange.meta.progressToken
-    if ((typeof token !== 'string' && !Number.isInteger(token)) || !(progress > this.#progress)) return DONE
+    if ((typeof token !== 'string' && !Number.isInteger(token)) || !(progress > this.#progress) || progress === Infinity) return DONE
     this.#progress = progress
-    this.#exchange.send(notificationText('notifications/progress', { progressToken: token, progress, total, message: this.#exchange.served.revision.words.progress.includes('message') ? message : undefined }))
+    this.#exchange.send(notificationText('notifications/progress', { progressToken: token, progress, total: Number.isFinite(total) ? total : undefined, message: this.#exchange.served.revision.words.progress.includes('message') ? message : undefined }))
     return DONE
   }
 
@@ -49,7 +49,7 @@ export class Context implements Public {
     if (LEVELS.indexOf(level) < this.#threshold()) return DONE
     let text
     try {
-      text = notificationText('notifications/message', { level, logger, data: data === undefined ? null : data })
+      text = notificationText('notifications/message', { level, logger, data: JSON.stringify(data) === undefined ? null : data })
     } catch (error) {
       this.log.warn({ err: error }, 'a log message for the client holds what JSON cannot carry; it was not sent')
       return DONE

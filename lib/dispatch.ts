@@ -31,13 +31,16 @@ function run (exchange: Exchange, method: Method, params: Params): void {
   try {
     const opening = method.asks === true && resumes(params) ? exchange.resume(params) : undefined
     value = opening === undefined ? method.call(params, exchange) : opening.then(() => method.call(params, exchange))
+    if (value === KEPT) return
+    if (isThenable(value)) {
+      exchange.wait()
+      value.then(value => settled(exchange, method, value), error => failed(exchange, method, error))
+      return
+    }
   } catch (error) {
     return failed(exchange, method, error)
   }
-  if (value === KEPT) return
-  if (!isThenable(value)) return settled(exchange, method, value)
-  exchange.wait()
-  value.then(value => settled(exchange, method, value), error => failed(exchange, method, error))
+  settled(exchange, method, value)
 }
 
 /** A notification of the client. Nothing is ever answered, and what is unknown is no error. */

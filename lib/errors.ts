@@ -53,7 +53,7 @@ export class ToolError extends Error {
   readonly content: readonly ContentBlock[] | undefined
 
   constructor (message: string, options: ToolErrorOptions = {}) {
-    super(message)
+    super(message, 'cause' in options ? { cause: options.cause } : undefined)
     this.content = options.content
   }
 }

@@ -39,31 +39,44 @@ export function formOf (source: Schema): Form {
 function fieldOf (name: string, schema: unknown): JsonSchema {
   if (!isObject(schema)) throw new MCP_ERR_INPUT_SCHEMA(`field "${name}" must have a schema`)
   const field = choice(schema)
-  const words = WORDS[String(field.type)]
+  const words = typeof field.type === 'string' ? WORDS[field.type] : undefined
   if (words === undefined) throw new MCP_ERR_INPUT_SCHEMA(`field "${name}" must be a string, a number, a boolean, an enumeration or an array of one; a form has no ${JSON.stringify(field.type) ?? 'such field'}`)
   for (const word of Object.keys(field)) {
     if (!words.includes(word) && !word.startsWith('x-')) throw new MCP_ERR_INPUT_SCHEMA(`field "${name}" cannot have "${word}"; a ${field.type} of a form has ${words.join(', ')}`)
   }
   if (field.format !== undefined && !FORMATS.includes(field.format as string)) throw new MCP_ERR_INPUT_SCHEMA(`field "${name}" has the format ${JSON.stringify(field.format)}; a form knows ${FORMATS.join(', ')}`)
+  for (const word of ['enum', 'enumNames']) if (field[word] !== undefined && !strings(field[word])) throw new MCP_ERR_INPUT_SCHEMA(`field "${name}" must have strings in "${word}"`)
+  if (field.oneOf !== undefined) field.oneOf = titled(name, field.oneOf)
   if (field.type === 'array') field.items = itemsOf(name, field.items)
   return field
 }
 
 function itemsOf (name: string, items: unknown): JsonSchema {
   const one = isObject(items) ? items : {}
-  const { type, title, ...rest } = choice(one)
-  if (Array.isArray(rest.enum)) return { type: 'string', enum: rest.enum }
-  if (Array.isArray(rest.oneOf)) return { anyOf: rest.oneOf }
-  if (Array.isArray(one.anyOf)) return { anyOf: one.anyOf }
+  const { enum: values, oneOf, anyOf } = choice(one)
+  if (strings(values)) return { type: 'string', enum: values }
+  if (oneOf !== undefined || anyOf !== undefined) return { anyOf: titled(name, oneOf ?? anyOf) }
   throw new MCP_ERR_INPUT_SCHEMA(`field "${name}" is an array, so its items must be an enumeration`)
+}
+
+const strings = (values: unknown): boolean => Array.isArray(values) && values.length > 0 && values.every(value => typeof value === 'string')
+
+/** Values with titles; one without is its own. */
+function titled (name: string, choices: unknown): JsonSchema[] {
+  if (!Array.isArray(choices) || !choices.every(one => isObject(one) && typeof one.const === 'string')) throw new MCP_ERR_INPUT_SCHEMA(`field "${name}" must be a choice of strings, each with "const" and "title"`)
+  return choices.map(one => ({ const: one.const, title: one.title ?? one.const }))
 }
 
 /** A union of literals as an enumeration, with titles where the literals have them. */
 function choice (schema: JsonSchema): JsonSchema {
+  if (typeof schema.const === 'string') {
+    const { const: only, ...rest } = schema
+    return { ...rest, type: 'string', enum: [only] }
+  }
   const branches = schema.anyOf
   if (!Array.isArray(branches) || !branches.every(one => isObject(one) && typeof one.const === 'string')) return { ...schema }
   const { anyOf, ...rest } = schema
-  const titled = branches.some(one => one.title !== undefined)
-  const values = titled ? { oneOf: branches.map(one => ({ const: one.const, title: one.title ?? one.const })) } : { enum: branches.map(one => one.const) }
+  const named = branches.some(one => one.title !== undefined)
+  const values = named ? { oneOf: branches.map(one => ({ const: one.const, title: one.title ?? one.const })) } : { enum: branches.map(one => one.const) }
   return { type: 'string', ...rest, ...values }
 }

@@ -66,10 +66,17 @@ function stdioOf (app: FastifyInstance, server: McpServer): Mcp['stdio'] {
   return async ({ input = process.stdin, output, lineLimit = 16 * MIB } = {}) => {
     if (open) throw new MCP_ERR_STDIO_OPEN()
     open = true
-    await app.ready()
+    const root = rootOf(app)
+    await root.ready()
     await stdio(server, { input, output: output ?? claimStdout(app.log), lineLimit })
-    await app.close()
+    await root.close()
   }
+}
+
+/** Scopes inherit from the app; that alone can be awaited and closed from outside. */
+function rootOf (app: FastifyInstance): FastifyInstance {
+  const above: FastifyInstance = Object.getPrototypeOf(app)
+  return 'server' in above ? rootOf(above) : app
 }
 
 /** JSON alone, whatever parsers the app has: another type let in would let a web page post here without a preflight. An empty body is for the handler to judge: DELETE has none. */

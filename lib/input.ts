@@ -1,9 +1,9 @@
+import { setMaxListeners } from 'node:events'
 import type { InputOptions } from '../types/index.js'
 import { InputRejectedError, InputUnsupportedError, NoStreamError } from './errors.js'
 import type { Exchange } from './exchange.js'
 import { isObject } from './jsonrpc.js'
 import type { Question } from './question.js'
-import { asked } from './revisions/ask.js'
 
 // Asking the client. The handshake revisions send a request of the server's own and wait; later ones end the call and make it again (rounds.ts).
 
@@ -32,7 +32,7 @@ export function quiet<T> (promise: Promise<T>): Promise<T> {
 export function paramsFor (exchange: Exchange, question: Question): Record<string, unknown> {
   const { revision } = exchange.served
   const told = revision.ask.as === 'request'
-  const params = asked(revision.ask, question.method, question.params, exchange.nextId())
+  const params = revision.question(question.method, question.params, exchange.nextId())
   if (typeof params === 'string') throw new InputUnsupportedError(`The client speaks ${revision.version}: ${params}`, question.needs, told)
   for (const [capability, parts] of Object.entries(question.needs)) {
     const has = exchange.capabilities[capability]
@@ -55,12 +55,22 @@ export class Requests implements Asker {
   private required = 0
   private readonly kept = new Map<string, Promise<unknown>>()
 
-  constructor (exchange: Exchange) { this.exchange = exchange }
+  constructor (exchange: Exchange) {
+    this.exchange = exchange
+    setMaxListeners(0, this.over.signal) // one for each open question
+  }
 
   ask (questions: Questions): Promise<Record<string, unknown>> {
-    const answers = Object.entries(questions).map(async ([key, question]) => [key, await this.one(question)] as const)
+    return Object.keys(questions).length === 0 ? Promise.resolve({}) : quiet(this.all(questions))
+  }
+
+  /** None is sent where one cannot be. */
+  private async all (questions: Questions): Promise<Record<string, unknown>> {
+    const send = this.sender()
+    const asked = Object.entries(questions).map(([key, question]) => ({ key, question, params: paramsFor(this.exchange, question) }))
+    const answers = asked.map(async ({ key, question, params }) => [key, await this.one(question, params, send)] as const)
     for (const answer of answers) quiet(answer)
-    return quiet(Promise.all(answers).then(Object.fromEntries))
+    return Object.fromEntries(await Promise.all(answers))
   }
 
   once (key: string, make: () => unknown): Promise<unknown> {
@@ -80,14 +90,18 @@ export class Requests implements Asker {
   /** The call is over or aborted: its questions are taken back. */
   stop (reason: Error): void { this.over.abort(reason) }
 
-  private async one (question: Question): Promise<unknown> {
+  /** @throws NoStreamError */
+  private sender (): (text: string) => void {
     const { exchange } = this
-    const params = paramsFor(exchange, question)
     const { session, channel } = exchange
     if (session === undefined) throw new NoStreamError('A call without a session cannot ask its client')
     const send = channel.streams ? (text: string) => exchange.send(text) : session.sender
     if (send === undefined) throw new NoStreamError('There is no stream to ask the client on: it takes JSON alone and has no GET stream open')
-    const answer = await session.ask(question.method, params, send, this.over.signal)
+    return send
+  }
+
+  private async one (question: Question, params: Record<string, unknown>, send: (text: string) => void): Promise<unknown> {
+    const answer = await this.exchange.session?.ask(question.method, params, send, this.over.signal)
     const problem = question.check(answer)
     if (problem !== undefined) throw new InputRejectedError(`The client's answer to ${question.method} is not what was asked for: ${problem}`)
     return question.read(answer as Record<string, unknown>)

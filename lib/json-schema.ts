@@ -10,6 +10,8 @@ export interface Prepared {
   unknown: string[]
   /** It names itself or a part of itself, so it must not share a validator instance with others. */
   named: boolean
+  /** Some of it came from the schemas that the app shares. */
+  shared: boolean
 }
 
 const TYPES = new Set(['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'])
@@ -42,22 +44,31 @@ const SIMPLE: Partial<Record<Kind, [(value: unknown) => boolean, string]>> = {
   number: [value => Number.isFinite(value), 'a number'],
   positive: [value => Number.isFinite(value) && Number(value) > 0, 'a number above 0'],
   count: [value => Number.isInteger(value) && Number(value) >= 0, 'an integer of 0 or more'],
-  names: [value => Array.isArray(value) && value.every(name => typeof name === 'string'), 'an array of strings'],
-  array: [Array.isArray, 'an array'],
+  names: [value => Array.isArray(value) && value.every(name => typeof name === 'string') && new Set(value).size === value.length, 'an array of strings, none of them twice'],
+  array: [value => Array.isArray(value) && value.length > 0, 'an array of at least one value'],
   string: [value => typeof value === 'string', 'a string'],
   boolean: [value => typeof value === 'boolean', 'true or false'],
   object: [isObject, 'an object'],
   any: [() => true, ''],
-  type: [value => [value].flat().every(one => TYPES.has(one as string)), `one of ${[...TYPES].join(', ')}`]
+  type: [value => [value].flat().length > 0 && [value].flat().every(one => TYPES.has(one as string)), `one of ${[...TYPES].join(', ')}`]
 }
+
+/** A schema with a name of its own, or the whole: what `#` means inside it. */
+interface Resource { root: JsonSchema, anchors: Set<string> }
+interface Ref { holder: JsonSchema, at: string, within: Resource, base: string }
 
 class Reader {
   readonly unknown: string[] = []
   readonly ids = new Set<string>()
-  readonly bundled = new Map<string, JsonSchema>()
-  readonly refs: { holder: JsonSchema, at: string }[] = []
-  readonly draft07: boolean
-  readonly shared: (id: string) => unknown
+  readonly bundled = new Map<string, string>()
+  private readonly defs: JsonSchema = {}
+  private readonly refs: Ref[] = []
+  private readonly draft07: boolean
+  private readonly shared: (id: string) => unknown
+  private resource: Resource | undefined
+  private last: JsonSchema | undefined
+  /** Where in the whole the schema that is being brought in will stand. */
+  private base = ''
 
   constructor (draft07: boolean, shared: (id: string) => unknown) {
     this.draft07 = draft07
@@ -69,72 +80,112 @@ class Reader {
     if (!isObject(value)) throw new Error(`${at || '/'} must be a schema (an object or a boolean), got ${preview(value)}`)
     if (depth > MAX_DEPTH) throw new Error(`${at} is nested deeper than ${MAX_DEPTH} levels; does it contain itself?`)
     if ('$async' in value) throw new Error(`${at || '/'} uses $async, which JSON Schema does not have`)
+    if (value.nullable !== undefined && value.type === undefined) throw new Error(`${at}/nullable needs a type beside it`)
     const out: JsonSchema = {}
+    const outer = this.resource
+    if (outer === undefined || value.$id !== undefined) this.resource = { root: out, anchors: new Set() }
     for (const [name, member] of Object.entries(value)) {
       if (member !== undefined) out[name] = this.member(name, member, `${at}/${name}`, depth)
     }
     if (!this.draft07) tupleTo2020(out)
-    if (typeof out.$id === 'string') this.ids.add(out.$id)
-    if (typeof out.$ref === 'string') this.refs.push({ holder: out, at })
+    this.last = out
+    this.note(out, at)
+    this.resource = outer ?? this.resource
     return out
+  }
+
+  /** Remembers what names the schema, and what it refers to. */
+  private note ({ $id, $anchor, $dynamicAnchor, $ref, $dynamicRef }: JsonSchema, at: string): void {
+    const within = this.resource as Resource
+    if (typeof $id === 'string') {
+      if ($id === '' || $id.includes('#') || !URL.canParse($id, 'schema:/')) throw new Error(`${at}/$id must be a URI without a fragment, got ${preview($id)}`)
+      if (this.ids.has($id)) throw new Error(`${at}/$id ${preview($id)} is there twice`)
+      this.ids.add($id)
+    }
+    for (const anchor of [$anchor, $dynamicAnchor]) if (typeof anchor === 'string') within.anchors.add(anchor)
+    if (typeof $dynamicRef === 'string' && !$dynamicRef.startsWith('#')) throw new Error(`${at}/$dynamicRef must begin with #, got ${preview($dynamicRef)}`)
+    for (const [word, ref] of Object.entries({ $ref, $dynamicRef })) {
+      if (typeof ref === 'string') this.refs.push({ holder: this.last as JsonSchema, at: `${at}/${word}`, within, base: this.base })
+    }
   }
 
   private member (name: string, value: unknown, at: string, depth: number): unknown {
     const kind = KEYWORDS.get(name)
     if (kind === undefined) {
       if (!name.startsWith('x-')) this.unknown.push(at)
-      return plain(value)
+      return plain(value, at)
     }
     const simple = SIMPLE[kind]
     if (simple) {
       if (!simple[0](value)) throw new Error(`${at} must be ${simple[1]}, got ${preview(value)}`)
-      return plain(value)
+      return plain(value, at)
     }
     if (kind === 'pattern') return pattern(value, at)
-    if (kind === 'map') return this.map(value, at, depth)
+    if (kind === 'map') return this.map(name, value, at, depth)
     if (kind === 'list' || (kind === 'items' && Array.isArray(value))) return this.list(value, at, depth)
     return this.read(value, at, depth + 1)
   }
 
-  private map (value: unknown, at: string, depth: number): JsonSchema {
+  private map (name: string, value: unknown, at: string, depth: number): JsonSchema {
     if (!isObject(value)) throw new Error(`${at} must be an object of schemas, got ${preview(value)}`)
+    if (name === 'patternProperties') for (const key of Object.keys(value)) pattern(key, `${at}/${key}`)
     return Object.fromEntries(Object.entries(value).map(([key, schema]) => [key, this.read(schema, `${at}/${key}`, depth + 1)]))
   }
 
   private list (value: unknown, at: string, depth: number): unknown[] {
-    if (!Array.isArray(value)) throw new Error(`${at} must be an array of schemas, got ${preview(value)}`)
+    if (!Array.isArray(value) || value.length === 0) throw new Error(`${at} must be an array of schemas, at least one, got ${preview(value)}`)
     return value.map((schema, i) => this.read(schema, `${at}/${i}`, depth + 1))
   }
 
-  /** Every $ref must lead somewhere inside; schemas the app shares are brought in. Nothing is ever fetched (2026-07-28 basic/index, `$ref` Resolution). */
+  /** Every $ref must lead to a schema inside; those the app shares are brought in. Nothing is ever fetched (2026-07-28 basic/index, `$ref` Resolution). */
   resolve (root: JsonSchema): void {
+    const own = isObject(root.$defs) ? root.$defs : {}
+    const local: Ref[] = []
     for (let ref = this.refs.shift(); ref !== undefined; ref = this.refs.shift()) {
-      const { holder, at } = ref
-      const target = String(holder.$ref)
+      const target = String(ref.holder.$ref ?? ref.holder.$dynamicRef)
       const [id = '', fragment = ''] = target.split('#', 2)
       if (id === '') {
-        if (this.ids.size === 0 && !leads(root, fragment)) throw new Error(`${at}/$ref "${target}" leads nowhere in this schema`)
+        if (ref.base !== '' && (fragment === '' || fragment.startsWith('/'))) ref.holder.$ref = `#${ref.base}${fragment}`
+        local.push(ref)
       } else if (!this.ids.has(id)) {
-        holder.$ref = `#/$defs/${this.bundle(id, `${at}/$ref`)}${fragment}`
+        const at = this.bundle(id, ref.at, own)
+        ref.holder.$ref = fragment === '' || fragment.startsWith('/') ? `#${at}${fragment}` : `#${fragment}`
+        local.push({ ...ref, within: this.resource as Resource })
       }
     }
-    if (this.bundled.size > 0) root.$defs = { ...root.$defs as JsonSchema | undefined, ...Object.fromEntries(this.bundled) }
+    if (Object.keys(this.defs).length > 0) root.$defs = { ...own, ...this.defs }
+    for (const ref of local) check(ref)
   }
 
-  private bundle (id: string, at: string): string {
-    const name = id.replace(/[^\w.-]/g, '_')
-    if (!this.bundled.has(name)) {
-      const shared = this.shared(id)
-      if (!isObject(shared)) throw new Error(`${at} "${id}" is not in this schema and not among the app's addSchema() schemas; it is never fetched`)
-      const { $id, ...rest } = shared
-      this.bundled.set(name, {}) // a shared schema may refer to itself
-      this.bundled.set(name, this.read(rest, `/$defs/${name}`) as JsonSchema)
-    }
-    return name
+  /** The place of a schema that the app shares. */
+  private bundle (id: string, at: string, taken: JsonSchema): string {
+    const before = this.bundled.get(id)
+    if (before !== undefined) return before
+    const shared = this.shared(id)
+    if (!isObject(shared)) throw new Error(`${at} "${id}" is not in this schema and not among the app's addSchema() schemas; it is never fetched`)
+    let name = id.replace(/[^\w.-]/g, '_')
+    while (Object.hasOwn(taken, name) || Object.hasOwn(this.defs, name)) name += '_'
+    const place = `/$defs/${name}`
+    this.bundled.set(id, place) // a shared schema may refer to itself
+    this.defs[name] = {}
+    const { $id, ...rest } = shared
+    this.base = place
+    this.defs[name] = this.read(rest, place)
+    this.base = ''
+    return place
   }
 }
 
-/** @throws Error whose message names the path inside the schema and what belongs there. */
+function check ({ holder, at, within }: Ref): void {
+  const target = String(holder.$ref ?? holder.$dynamicRef)
+  const fragment = target.slice(target.indexOf('#') + 1)
+  const found = fragment === '' || (fragment.startsWith('/') ? isSchema(pointed(within.root, fragment)) : within.anchors.has(fragment))
+  if (!found) throw new Error(`${at} "${target}" leads to no schema in here`)
+}
+
+const isSchema = (value: unknown): boolean => isObject(value) || typeof value === 'boolean'
+
+/** @throws Error whose message begins with the path inside the schema and says what belongs there */
 export function prepareSchema (source: unknown, shared: (id: string) => unknown = () => undefined): Prepared {
   if (!isObject(source)) throw new Error(`it must be an object, got ${preview(source)}`)
   const dialect = source.$schema
@@ -144,7 +195,7 @@ export function prepareSchema (source: unknown, shared: (id: string) => unknown 
   const reader = new Reader(isDraft07(source), shared)
   const schema = reader.read(source, '') as JsonSchema
   reader.resolve(schema)
-  return { schema, unknown: reader.unknown, named: reader.ids.size > 0 }
+  return { schema, unknown: reader.unknown, named: reader.ids.size > 0, shared: reader.bundled.size > 0 }
 }
 
 export const isDraft07 = (schema: JsonSchema): boolean => typeof schema.$schema === 'string' && schema.$schema.includes('draft-07')
@@ -168,21 +219,30 @@ function pattern (value: unknown, at: string): string {
   return value
 }
 
-function leads (root: JsonSchema, fragment: string): boolean {
-  if (fragment === '') return true
-  if (!fragment.startsWith('/')) return JSON.stringify(root).includes(`nchor":${JSON.stringify(fragment)}`)
+/** What a JSON Pointer (RFC 6901) leads to. */
+function pointed (root: JsonSchema, pointer: string): unknown {
   let at: unknown = root
-  for (const step of fragment.slice(1).split('/')) {
-    const key = decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~')
-    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return false
+  for (const step of pointer.slice(1).split('/')) {
+    let key
+    try { key = decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~') } catch { return undefined }
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined
     at = (at as Record<string, unknown>)[key]
   }
-  return true
+  return at
 }
 
-const plain = (value: unknown): unknown => typeof value === 'object' && value !== null ? JSON.parse(JSON.stringify(value)) : value
+function plain (value: unknown, at: string): unknown {
+  if (typeof value === 'bigint') throw new Error(`${at} holds a bigint, which JSON cannot carry`)
+  if (typeof value !== 'object' || value === null) return value
+  try {
+    return JSON.parse(JSON.stringify(value))
+  } catch {
+    throw new Error(`${at} holds what JSON cannot carry`)
+  }
+}
 
-function preview (value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value)
+export function preview (value: unknown): string {
+  let text
+  try { text = JSON.stringify(value) ?? String(value) } catch { text = typeof value }
   return text.length > 60 ? text.slice(0, 57) + '…' : text
 }

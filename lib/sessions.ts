@@ -99,8 +99,9 @@ export class Session {
       signal.addEventListener('abort', withdraw, { once: true })
       const settle = (response: Response) => {
         signal.removeEventListener('abort', withdraw)
-        if (response.error === undefined) resolve(response.result)
-        else reject(new InputRejectedError(`The client answered ${method} with an error: ${response.error.message}`, response.error.code))
+        if (!('error' in response)) return resolve(response.result)
+        const { code, message } = { ...response.error as Partial<typeof response.error> | null }
+        reject(new InputRejectedError(`The client answered ${method} with an error: ${message ?? 'it says no more'}`, code))
       }
       ;(this.waiting ??= new Map()).set(id, settle)
       send(JSON.stringify({ jsonrpc: '2.0', id, method, params }))

@@ -17,11 +17,18 @@ export interface UriTemplate {
 }
 
 /** A variable with `*` is a list. One of `{;…}`, `{?…}` and `{&…}` stands in the URI with its name, in any order, or not at all; all others must be there. */
-export interface Variable { readonly name: string, readonly list: boolean, readonly named: boolean }
+export interface Variable {
+  readonly name: string
+  readonly list: boolean
+  readonly named: boolean
+  /** It may hold what else divides a URI. */
+  readonly open: boolean
+}
 
-/** A variable with the place it has in the URI: what it may not hold, and what stands between the values of a list. */
-interface Slot extends Variable { readonly open: boolean, readonly stops: string, readonly separator: string }
+/** A variable with the place it has in the URI: what ends it, and what stands between the values of a list. */
+interface Slot extends Variable { readonly stops: string, readonly separator: string }
 type Part = string | Slot
+type Values = Map<string, string | string[]>
 interface Tail { readonly first: string, readonly separator: string, readonly variables: Map<string, Variable> }
 
 /** What each operator begins with, and separates by; `open` values keep the reserved characters (RFC 6570 appendix A). */
@@ -84,14 +91,14 @@ class Reader {
     const operator = OPERATORS[symbol]
     if (operator === undefined) throw new Error(`{${expression}} has an operator that RFC 6570 keeps for later`)
     const { first, separator, open = false, named = false } = operator
-    const specs = expression.slice(symbol.length).split(',').map(spec => this.variable(spec, named))
+    const specs = expression.slice(symbol.length).split(',').map(spec => this.variable(spec, named, open || named))
     if (named) return this.named(expression, first, separator, specs)
     const inQuery = this.parts.some(part => typeof part === 'string' && part.includes('?'))
     const comma = specs.length > 1 && separator === ',' ? ',' : ''
     const stops = (open ? '' : `/?#\\${comma}${inQuery ? '&' : ''}`) + tailFirst
     specs.forEach((spec, i) => {
       this.literal(i === 0 ? first : separator)
-      this.parts.push({ ...spec, open, separator, stops: spec.list ? stops.replace(separator, '') : stops })
+      this.parts.push({ ...spec, separator, stops: spec.list ? stops.replace(separator, '') : stops })
     })
   }
 
@@ -102,13 +109,13 @@ class Reader {
     for (const spec of specs) this.tail.variables.set(spec.name, spec)
   }
 
-  private variable (spec: string, named: boolean): Variable {
+  private variable (spec: string, named: boolean, open: boolean): Variable {
     // The rest of the value is not in the URI.
     if (spec.includes(':')) throw new Error(`{${spec}} is a prefix, which cannot be read back from a URI`)
     const list = spec.endsWith('*')
     const name = list ? spec.slice(0, -1) : spec
     if (this.variables.some(one => one.name === name)) throw new Error(`it has the variable "${name}" twice`)
-    const variable = { name, list, named }
+    const variable = { name, list, named, open }
     this.variables.push(variable)
     return variable
   }
@@ -119,16 +126,16 @@ function matched (parts: readonly Part[], tail: Tail | undefined, given: string)
   if (uri === undefined || !plausible(parts, uri)) return undefined
   const reach = table(parts, tail, uri)
   if (reach[0]?.[0] !== 1) return undefined
-  const values: Variables = {}
+  const values: Values = new Map()
   let at = 0
   for (const [i, part] of parts.entries()) {
     const end = typeof part === 'string' ? at + part.length : farthest(uri, at, part, reach[i + 1] as Uint8Array)
     const value = typeof part === 'string' ? '' : read(uri.slice(at, end), part)
     if (value === undefined) return undefined
-    if (typeof part !== 'string') values[part.name] = value
+    if (typeof part !== 'string') values.set(part.name, value)
     at = end
   }
-  return tail === undefined ? values : named(uri.slice(at), tail, values)
+  return tail === undefined || named(uri.slice(at), tail, values) ? Object.fromEntries(values) : undefined
 }
 
 /** Most templates of a server fail here: the URI does not begin with their first text, or lacks one of the others. */
@@ -199,21 +206,22 @@ function decoded (raw: string, open: boolean): string | undefined {
   }
 }
 
-function named (rest: string, { separator, variables }: Tail, values: Variables): Variables | undefined {
-  for (const { name, list } of variables.values()) if (list) values[name] = []
-  if (rest === '') return values
-  if (rest.includes('#')) return undefined
+/** Takes in what stands with its name; false where there is anything else. */
+function named (rest: string, { separator, variables }: Tail, values: Values): boolean {
+  for (const { name, list } of variables.values()) if (list) values.set(name, [])
+  if (rest === '') return true
+  if (rest.includes('#')) return false
   for (const pair of rest.slice(1).split(separator)) {
     const [name = '', ...raw] = pair.split('=')
     const variable = variables.get(name)
     const value = decoded(raw.join('='), true)
-    if (variable === undefined || value === undefined) return undefined
-    const before = values[name]
+    if (variable === undefined || value === undefined) return false
+    const before = values.get(name)
     if (Array.isArray(before)) before.push(value)
-    else if (before === undefined) values[name] = value
-    else return undefined
+    else if (before === undefined) values.set(name, value)
+    else return false
   }
-  return values
+  return true
 }
 
 /** Clients send what is not ASCII as it is, or encoded (RFC 3987 section 3.1). */

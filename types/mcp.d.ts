@@ -46,7 +46,7 @@ export interface Resources {
   remove (uri: string): boolean
   /** Shows a resource or a template again. Returns whether there is such a one. */
   enable (uri: string): boolean
-  /** Hides a resource or a template: it is not listed and cannot be read, but keeps its URI. Returns whether there is such a one. */
+  /** Hides a resource or a template: it is not listed and cannot be read, not even by way of a template that its URI fits. Returns whether there is such a one. */
   disable (uri: string): boolean
   /** Whether there is such a resource or template, hidden or not. */
   has (uri: string): boolean

@@ -72,11 +72,12 @@ export interface ReadResourceResult extends CacheOptions {
 }
 
 /**
- * What `read` answers with: text; bytes; a stream, which is read to its end, up to `limits.resource`, and is text where its MIME type is one of
- * text; an object, which becomes JSON; parts; or a full result. `undefined` and `null`: there is no such resource.
+ * What `read` answers with: text; bytes; a stream of Node or of the web, which is read to its end, up to `limits.resource`, and is text where
+ * the MIME type is one of text, or where it gives strings; an object, which becomes JSON; parts; or a full result.
+ * `undefined` and `null`: there is no such resource.
  */
 export type ResourceReturn =
-  | string | Uint8Array | Readable | readonly ResourcePart[] | ReadResourceResult | InputRequiredResult | undefined | null
+  | string | Uint8Array | Readable | AsyncIterable<Uint8Array | string> | readonly ResourcePart[] | ReadResourceResult | InputRequiredResult | undefined | null
   | ((JsonObject | object) & { readonly then?: undefined, readonly [Symbol.iterator]?: undefined })
 
 /** A resource with a URI of its own. */
@@ -134,7 +135,7 @@ export interface ResourceTemplateDefinition<T extends string = string, V extends
    * Those of its resources that `resources/list` shows. Default: none. It may depend on the caller, so clients are told to keep such lists
    * private. What it throws fails the list.
    */
-  list? (this: FastifyInstance, ctx: Context): readonly ListedResource<Variables<NoInfer<T>, NoInfer<V>>>[] | Promise<readonly ListedResource<Variables<NoInfer<T>, NoInfer<V>>>[]>
+  list? (this: FastifyInstance, ctx: Context): Listed<NoInfer<T>, NoInfer<V>> | Promise<Listed<NoInfer<T>, NoInfer<V>>>
   /**
    * Reads one of its resources.
    *
@@ -146,6 +147,8 @@ export interface ResourceTemplateDefinition<T extends string = string, V extends
    */
   read (this: FastifyInstance, variables: Variables<T, V>, ctx: Context): ResourceReturn | Promise<ResourceReturn>
 }
+
+type Listed<T extends string, V> = readonly ListedResource<Variables<T, V>>[]
 
 /** The variables of a template: typed by a TypeBox schema, else by the template itself. */
 export type Variables<T extends string, V = undefined> = V extends TypeBoxSchema

@@ -12,16 +12,23 @@ import type { Entry } from './resource.js'
 /** MIME types whose bytes are text. */
 const TEXTUAL = /^text\/|[/+.-](?:json|xml|yaml|toml|javascript|typescript|sql|graphql|csv|markdown)\b/i
 
-/** A stream is read to its end; everything else is given back as it is. */
+/** A stream, of Node or of the web, is read to its end, be it promised; everything else is given back as it is. */
 export function gathered (value: unknown, entry: Entry, exchange: Exchange, limit: number): unknown {
-  return value instanceof Readable ? collect(value, entry, exchange.signal, limit) : value
+  if (value instanceof Readable) return collect(value, entry, exchange.signal, limit)
+  if (!isObject(value)) return value
+  if (typeof value.then === 'function') return Promise.resolve(value).then(value => gathered(value, entry, exchange, limit))
+  return isAsyncIterable(value) ? collect(Readable.from(value), entry, exchange.signal, limit) : value
 }
+
+const isAsyncIterable = (value: object): value is AsyncIterable<unknown> => Symbol.asyncIterator in value
 
 async function collect (stream: Readable, { key, mimeType }: Entry, signal: AbortSignal, limit: number): Promise<string | Buffer> {
   const chunks: Uint8Array[] = []
   let size = 0
+  let strings = true
   // Whoever leaves the loop destroys the stream; whoever stops the call does too.
   for await (const chunk of addAbortSignal(signal, stream)) {
+    strings &&= typeof chunk === 'string'
     const bytes: unknown = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
     if (!(bytes instanceof Uint8Array)) throw new TypeError(`The stream of resource "${key}" must give bytes or strings; it gave ${typeof bytes}`)
     size += bytes.length
@@ -29,7 +36,7 @@ async function collect (stream: Readable, { key, mimeType }: Entry, signal: Abor
     chunks.push(bytes)
   }
   const all = Buffer.concat(chunks)
-  const text = stream.readableEncoding !== null || (TEXTUAL.test(mimeType ?? '') && isUtf8(all))
+  const text = TEXTUAL.test(mimeType ?? '') ? isUtf8(all) : strings && size > 0
   return text ? all.toString() : all
 }
 
@@ -40,7 +47,7 @@ export function readResult (entry: Entry, uri: string, value: unknown): Record<s
   if (typeof value === 'string') return { contents: [{ uri, mimeType, text: value }], ...cache }
   if (value instanceof Uint8Array) return { contents: [{ uri, mimeType, blob: base64(value) }], ...cache }
   if (Array.isArray(value)) return { contents: value.map(part => partOf(entry, uri, part)), ...cache }
-  if (!isObject(value)) throw new TypeError(`read of resource "${entry.key}" must return text, bytes, a stream, an object, parts or a full result; it returned ${typeof value}`)
+  if (!isObject(value) || Symbol.iterator in value) throw new TypeError(`read of resource "${entry.key}" must return text, bytes, a stream, an object, parts or a full result; it returned ${typeof value === 'object' ? value?.constructor.name : typeof value}`)
   if (!Array.isArray(value.contents)) return { contents: [{ uri, mimeType: mimeType ?? 'application/json', text: JSON.stringify(value) }], ...cache }
   const { contents, ttlMs = cache.ttlMs, cacheScope = cache.cacheScope, _meta } = value
   return { contents: contents.map(part => partOf(entry, uri, part)), ttlMs, cacheScope, _meta }

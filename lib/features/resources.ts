@@ -4,12 +4,12 @@ import { MCP_ERR_RESOURCE_DUPLICATE, McpError, rpcError } from '../errors.js'
 import type { Exchange } from '../exchange.js'
 import type { Params } from '../jsonrpc.js'
 import type { Feature, Method } from '../method.js'
-import { Pages } from '../page.js'
-import { Registry } from '../registry.js'
+import type { Pages } from '../page.js'
 import { ListParams, ResourceParams } from '../schemas/params.js'
-import type { Variables } from '../uri-template.js'
+import { Catalogue } from './catalogue.js'
+import type { Found, Page } from './catalogue.js'
 import { gathered, readResult } from './contents.js'
-import { entryOf, itemOf, variablesIn } from './resource.js'
+import { entryOf, itemOf } from './resource.js'
 import type { Cache, Entry } from './resource.js'
 import { stopped } from './stopped.js'
 import type { StringsOptions } from './strings.js'
@@ -22,9 +22,6 @@ export interface ResourcesOptions extends StringsOptions {
   limit: number
 }
 
-type Page = Record<string, unknown>
-interface Found { entry: Entry, uri: string, variables: Variables }
-
 /** An absolute URI as clients write it; what is in it is for the templates to judge. */
 const URI = /^[a-z][a-z0-9+.-]*:[^\0-\x20\x7f]*$/i
 
@@ -34,12 +31,9 @@ export class ResourcesFeature implements Feature {
   offered = false
   /** Whether any template ever had a completer. */
   completes = false
-  private readonly registry: Registry<Entry>
+  private readonly catalogue: Catalogue
   private readonly options: ResourcesOptions
   private readonly first: () => void
-  private exactPages: Pages<Page> | undefined
-  private templatePages: Pages<Page> | undefined
-  private byPreference: readonly Entry[] | undefined
 
   /**
    * @param changed what can be seen is not the same any more
@@ -48,10 +42,7 @@ export class ResourcesFeature implements Feature {
   constructor (options: ResourcesOptions, changed: () => void, first: () => void) {
     this.options = options
     this.first = first
-    this.registry = new Registry(() => {
-      this.exactPages = this.templatePages = this.byPreference = undefined
-      changed()
-    })
+    this.catalogue = new Catalogue(options, changed)
   }
 
   capability (hears: boolean) {
@@ -61,37 +52,27 @@ export class ResourcesFeature implements Feature {
 
   add (resource: Resource, app: FastifyInstance): void {
     const entry = entryOf(resource, app, this.options)
-    const before = this.registry.peek(entry.key)
+    const before = this.catalogue.peek(entry.key)
     if (before !== undefined) throw new MCP_ERR_RESOURCE_DUPLICATE(entry.key, String(before.listed.name), String(entry.listed.name))
-    this.registry.add(entry.key, entry)
+    this.catalogue.add(entry.key, entry)
     this.completes ||= entry.complete.size > 0
     if (this.offered) return
     this.offered = true
     this.first()
   }
 
-  remove (key: string): boolean { return this.registry.remove(key) }
-  enable (key: string, enabled: boolean): boolean { return this.registry.enable(key, enabled) }
-  has (key: string): boolean { return this.registry.has(key) }
+  remove (key: string): boolean { return this.catalogue.remove(key) }
+  enable (key: string, enabled: boolean): boolean { return this.catalogue.enable(key, enabled) }
+  has (key: string): boolean { return this.catalogue.has(key) }
 
   /** The template of that name, or the resource of that URI. */
-  named (key: string): Entry | undefined { return this.registry.get(key) ?? this.find(key)?.entry }
-
-  /** A resource by its own URI goes before one of a template, and the more literal template before the less. */
-  private find (uri: string): Found | undefined {
-    const exact = this.registry.get(uri)
-    if (exact !== undefined && exact.template === undefined) return { entry: exact, uri, variables: {} }
-    for (const entry of this.byPreference ??= preferred(this.registry.visible())) {
-      const variables = variablesIn(entry, uri)
-      if (variables !== undefined) return { entry, uri, variables }
-    }
-  }
+  named (key: string): Entry | undefined { return this.catalogue.get(key) ?? this.catalogue.find(key)?.entry }
 
   /** @throws McpError where there is none, with the code of the revision */
   private located (params: Params, exchange: Exchange): Found {
     const uri = params.uri as string
     if (!URI.test(uri)) throw rpcError('InvalidParams', 'uri must be an absolute URI (RFC 3986)')
-    const found = this.find(uri)
+    const found = this.catalogue.find(uri)
     if (found === undefined) throw notFound(uri, exchange)
     return found
   }
@@ -103,17 +84,17 @@ export class ResourcesFeature implements Feature {
       shared: true,
       call: (params, exchange) => {
         const cursor = params.cursor as string | null | undefined
-        const listing = this.registry.visible().filter(entry => entry.list !== undefined)
-        if (listing.length > 0) return this.listed(listing, exchange).then(pages => pages.at(cursor))
-        return (this.exactPages ??= this.paged('resources', this.exact(), this.options.cache)).at(cursor)
+        const { listing, pages } = this.catalogue.view
+        return listing.length === 0 ? pages.at(cursor) : this.listed(exchange).then(pages => pages.at(cursor))
       },
       failed: (error, exchange) => stopped(error, exchange, 'The list')
     }
   }
 
   /** With what the templates list themselves, one after the other: `ctx.app` is that of the template. It may depend on the caller. */
-  private async listed (listing: readonly Entry[], exchange: Exchange): Promise<Pages<Page>> {
-    const items = new Map(this.exact().map(item => [item.uri, item]))
+  private async listed (exchange: Exchange): Promise<Pages<Page>> {
+    const { exact, listing } = this.catalogue.view
+    const items = new Map(exact.map(item => [item.uri, item]))
     exchange.timeout = this.options.timeout
     for (const entry of listing) {
       exchange.owner = entry.app
@@ -121,26 +102,16 @@ export class ResourcesFeature implements Feature {
       if (!Array.isArray(found)) throw new TypeError(`list of resource "${entry.key}" must return an array; it returned ${typeof found}`)
       for (const item of found.map(one => itemOf(entry, one))) if (item !== undefined && !items.has(item.uri)) items.set(item.uri, item)
     }
-    return this.paged('resources', [...items.values()], { ...this.options.cache, cacheScope: 'private' })
+    return this.catalogue.paged('resources', [...items.values()], { ...this.options.cache, cacheScope: 'private' })
   }
-
-  private exact (): Page[] { return this.registry.visible().filter(entry => entry.template === undefined).map(entry => entry.listed) }
 
   private templates (): Method {
     return {
       name: 'resources/templates/list',
       params: ListParams,
       shared: true,
-      call: params => {
-        const listed = () => this.registry.visible().filter(entry => entry.template !== undefined).map(entry => entry.listed)
-        return (this.templatePages ??= this.paged('resourceTemplates', listed(), this.options.cache)).at(params.cursor as string | null | undefined)
-      }
+      call: params => this.catalogue.view.templates.at(params.cursor as string | null | undefined)
     }
-  }
-
-  private paged (member: string, items: readonly Page[], cache: Cache): Pages<Page> {
-    const names = items.map(item => String(item.uri ?? item.uriTemplate))
-    return new Pages(member, names, this.options.pageSize, (from, to, nextCursor) => ({ [member]: items.slice(from, to), nextCursor, ...cache }))
   }
 
   private read (): Method {
@@ -166,8 +137,7 @@ export class ResourcesFeature implements Feature {
     exchange.target = found
     exchange.owner = entry.app
     exchange.timeout = timeout
-    const value = entry.read.call(entry.app, variables, exchange.ctx)
-    return value instanceof Promise ? value.then(value => gathered(value, entry, exchange, limit)) : gathered(value, entry, exchange, limit)
+    return gathered(entry.read.call(entry.app, variables, exchange.ctx), entry, exchange, limit)
   }
 
   /** Handshake revisions; from 2026-07-28 on a stream says what it is for (basic/patterns/subscriptions). */
@@ -204,9 +174,3 @@ function sessionOf (exchange: Exchange) {
 }
 
 const notFound = (uri: string, exchange: Exchange) => new McpError(exchange.served.revision.resourceNotFound, 'Resource not found', { uri })
-
-function preferred (entries: readonly Entry[]): Entry[] {
-  const templates = entries.flatMap(entry => entry.template === undefined ? [] : [{ entry, template: entry.template }])
-  templates.sort((a, b) => b.template.literals - a.template.literals || a.template.variables.length - b.template.variables.length)
-  return templates.map(({ entry }) => entry)
-}

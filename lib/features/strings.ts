@@ -43,13 +43,13 @@ export function stringsOf (source: unknown, app: FastifyInstance, what: string, 
   }
 }
 
-/** Prepared once for each schema object, so that adding the same thing again compiles nothing. */
+/** Prepared once for each schema object, so that adding the same thing again compiles nothing. Schemas that the app shares are that app's alone. */
 function prepared (source: unknown, app: FastifyInstance, what: string): Prepared {
   const before = isObject(source) ? preparedBefore.get(source) : undefined
   if (before !== undefined) return before
   const fresh = prepareSchema(source, id => app.getSchema(id))
   for (const at of fresh.unknown) app.log.warn(`${what}: ${at} is not a JSON Schema keyword; is it misspelt? (your own begin with x-)`)
-  preparedBefore.set(source as object, fresh)
+  if (!fresh.shared) preparedBefore.set(source as object, fresh)
   return fresh
 }
 

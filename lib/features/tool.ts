@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { ContentBlock, ResultInit, Tool, Validator } from '../../types/index.js'
+import type { ResultInit, Tool, Validator } from '../../types/index.js'
 import { isResult, text } from '../content.js'
 import { MCP_ERR_TOOL_DEFINITION, MCP_ERR_TOOL_NAME, MCP_ERR_TOOL_SCHEMA } from '../errors.js'
 import { isObject } from '../jsonrpc.js'
@@ -38,7 +38,7 @@ export function entryOf (tool: Tool, app: FastifyInstance, options: EntryOptions
   if (typeof name !== 'string' || !NAME.test(name)) throw new MCP_ERR_TOOL_NAME(JSON.stringify(name) ?? 'nothing')
   const { handler, timeout = options.timeout } = tool
   if (typeof handler !== 'function') throw new MCP_ERR_TOOL_DEFINITION(name, `handler must be a function, got ${typeof handler}`)
-  if (!(timeout >= 0)) throw new MCP_ERR_TOOL_DEFINITION(name, `timeout must be 0 or more milliseconds, got ${timeout}`)
+  if (typeof timeout !== 'number' || !(timeout >= 0)) throw new MCP_ERR_TOOL_DEFINITION(name, `timeout must be 0 or more milliseconds, got ${timeout}`)
   const input = rooted(name, prepared(app, name, 'inputSchema', 'inputSchema' in tool && tool.inputSchema !== undefined ? tool.inputSchema : { type: 'object', properties: {} }))
   const output = tool.outputSchema === undefined ? undefined : prepared(app, name, 'outputSchema', tool.outputSchema)
   const check = (one: Prepared, useDefaults: boolean) => checkOf(one.schema, { useDefaults, alone: one.named || options.started, compiler: options.validator })
@@ -54,15 +54,15 @@ export function entryOf (tool: Tool, app: FastifyInstance, options: EntryOptions
   }
 }
 
-/** Prepared once for each schema object, so that adding a tool again compiles nothing. */
-const preparedBefore = new WeakMap<object, Prepared>()
+/** Prepared once for each schema object in each place, so that adding a tool again compiles nothing. Schemas that the app shares are that app's alone. */
+const preparedBefore = { inputSchema: new WeakMap<object, Prepared>(), outputSchema: new WeakMap<object, Prepared>() }
 
-function prepared (app: FastifyInstance, tool: string, which: string, source: unknown): Prepared {
-  const before = isObject(source) ? preparedBefore.get(source) : undefined
+function prepared (app: FastifyInstance, tool: string, which: keyof typeof preparedBefore, source: unknown): Prepared {
+  const before = isObject(source) ? preparedBefore[which].get(source) : undefined
   if (before !== undefined) return before
   const fresh = schemaError(tool, which, () => prepareSchema(source, id => app.getSchema(id)))
   for (const at of fresh.unknown) app.log.warn(`Tool "${tool}": ${which}${at} is not a JSON Schema keyword; is it misspelt? (your own begin with x-)`)
-  preparedBefore.set(source as object, fresh)
+  if (!fresh.shared) preparedBefore[which].set(source as object, fresh)
   return fresh
 }
 
@@ -96,7 +96,7 @@ export function resultOf (entry: Entry, value: unknown): Record<string, unknown>
   if (entry.checkOutput !== undefined) return structured(entry, entry.checkOutput, value)
   if (typeof value === 'string') return { content: [{ type: 'text', text: value }] }
   if (value === undefined || value === null) return { content: [] }
-  if (Array.isArray(value)) return { content: value as ContentBlock[] }
+  if (Array.isArray(value) && value.every(block => isObject(block) && typeof block.type === 'string')) return { content: value }
   if (isObject(value)) {
     if (Array.isArray(value.content)) return value
     if (isResult(value)) return full(value)

@@ -82,11 +82,11 @@ export class ToolsFeature implements Feature {
   private run (params: Params, exchange: Exchange): unknown {
     const entry = this.registry.get(params.name as string)
     if (entry === undefined) throw rpcError('InvalidParams', `there is no tool ${JSON.stringify(params.name)}; tools/list names those there are`)
+    exchange.target = entry
+    exchange.owner = entry.app
     const args = params.arguments ?? {}
     const problem = entry.checkInput(args)
     if (problem !== undefined) throw new BadArguments(`Invalid arguments for tool "${entry.name}": ${problem}`)
-    exchange.target = entry
-    exchange.owner = entry.app
     exchange.timeout = entry.timeout
     return entry.handler.call(entry.app, args, exchange.ctx)
   }

@@ -1,3 +1,4 @@
+import { asked } from './ask.js'
 import { cut } from './cut.js'
 import type { Revision } from './revision.js'
 
@@ -26,6 +27,7 @@ export const revision20241105: Revision = {
     structured: 'none'
   },
   ask: { as: 'request', sampling: { content: ['text', 'image'], tools: false } },
+  question (method, params, id) { return asked(this.ask, method, params, id) },
   badArguments: 'error',
   resourceNotFound: -32002,
   batches: false,

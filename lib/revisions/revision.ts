@@ -30,6 +30,8 @@ export interface Revision {
   readonly notifications: ReadonlySet<string>
   readonly words: Words
   readonly ask: AskWords
+  /** A question in its words; a string says what it has no words for. */
+  readonly question: (method: string, params: Record<string, unknown>, id: string) => Record<string, unknown> | string
   /** How arguments that do not fit a tool's schema are reported. */
   readonly badArguments: 'error' | 'result'
   /** The code for a resource that is not there. */

@@ -1,0 +1,58 @@
+// Servers that a client of stdio starts by itself.
+import { fileURLToPath } from 'node:url'
+import type { Driver } from './driver.js'
+import { PATIENCE, textOf, type Subject } from './scenarios.js'
+
+const path = (file: string) => fileURLToPath(new URL(`../../${file}`, import.meta.url))
+
+/** How to start a server: what a stdio transport takes. */
+export interface Command { command: string, args: string[], env: Record<string, string>, stderr: 'ignore' }
+
+const commandOf = (args: string[], env: Record<string, string> = {}): Command => ({
+  command: process.execPath,
+  args,
+  env: { PATH: process.env.PATH ?? '', ...env },
+  stderr: 'ignore'
+})
+
+export const fixture = (env: Record<string, string> = {}): Command => commandOf([path('test/fixture/server.js')], { STDIO: '1', PAGE_SIZE: '7', ...env })
+export const weather = (): Command => commandOf([path('dist/bin.js'), 'stdio', path('examples/weather/app.js')])
+
+/** Whether there is such a process. */
+export function alive (pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+export async function ended (pid: number, ms = PATIENCE): Promise<boolean> {
+  for (const end = Date.now() + ms; alive(pid) && Date.now() < end;) await new Promise(resolve => setTimeout(resolve, 20))
+  return !alive(pid)
+}
+
+/** The fixture as a subject: what another process knows has to be asked for. */
+export async function childSubject (driver: Driver, revision: string, pid: () => number | null | undefined): Promise<Subject> {
+  const { tools } = await import(new URL('../fixture/tools.js', import.meta.url).href)
+  let started: number | null | undefined
+  return {
+    driver: {
+      ...driver,
+      async connect () {
+        await driver.connect()
+        started = pid()
+      }
+    },
+    revision,
+    tools: tools.map((tool: { name: string }) => tool.name),
+    name: 'fixture',
+    instructions: 'A server for checks. Every tool says what it does.',
+    // Messages are read in the order in which they were written.
+    hearing: () => true,
+    calling: () => true,
+    async toggle (name, on) { await driver.call('toggle', { name, on }) },
+    slow: async () => JSON.parse(textOf(await driver.call('slow_log'))).map((one: { outcome: string }) => one.outcome),
+    gone: async () => typeof started === 'number' && await ended(started)
+  }
+}

@@ -1,0 +1,128 @@
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+import { settle } from '../lib/options.js'
+import type { McpOptions } from '../types/index.js'
+import { thrown } from './support/thrown.js'
+
+const MIB = 1_048_576
+const settled = (options: McpOptions = {}) => settle(options, MIB)
+const versions = (options?: McpOptions) => settled(options).revisions.map(one => one.version)
+
+t.test('with no options everything has a value', async t => {
+  const { revisions, serverInfo, ...others } = settled()
+  const { name, version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+  t.strictSame(serverInfo, { name, version }, 'the server is called like the package')
+  t.strictSame(others, {
+    instructions: undefined,
+    path: '/mcp',
+    tools: [],
+    resources: [],
+    prompts: [],
+    sessions: { idle: 1_800_000, max: 10_000 },
+    httpSse: true,
+    sse: { keepAlive: 15_000, after: 1_000, maxBuffered: 4 * MIB },
+    hosts: [],
+    origins: [],
+    pageSize: 1_000,
+    cache: { ttlMs: 60_000, cacheScope: 'public' },
+    limits: { body: MIB, batch: 100, streams: 10_000, toolTimeout: 300_000, resource: 16 * MIB },
+    requestState: { keys: [], ttl: 600_000 },
+    closeTimeout: 1_000,
+    validator: undefined
+  })
+})
+
+t.test('an option given as undefined has its default', async t => {
+  const names = ['serverInfo', 'instructions', 'path', 'revisions', 'tools', 'sessions', 'httpSse', 'sse', 'resources', 'prompts', 'requestState', 'hosts', 'origins', 'pageSize', 'cache', 'limits', 'closeTimeout', 'validator']
+  t.strictSame(settled(Object.fromEntries(names.map(name => [name, undefined]))), settled())
+})
+
+t.test('a part of a group leaves the rest of it as it is', async t => {
+  const rows: [McpOptions, object][] = [
+    [{ sessions: { max: 5 } }, { sessions: { idle: 1_800_000, max: 5 } }],
+    [{ sessions: { idle: 0 } }, { sessions: { idle: 0, max: 10_000 } }],
+    [{ sse: { after: 0 } }, { sse: { keepAlive: 15_000, after: 0, maxBuffered: 4 * MIB } }],
+    [{ cache: { ttlMs: 0 } }, { cache: { ttlMs: 0, cacheScope: 'public' } }],
+    [{ cache: { cacheScope: 'private' } }, { cache: { ttlMs: 60_000, cacheScope: 'private' } }],
+    [{ limits: { toolTimeout: 0, body: 10 } }, { limits: { body: 10, batch: 100, toolTimeout: 0 } }]
+  ]
+  for (const [options, expected] of rows) t.match(settled(options), expected, JSON.stringify(options))
+})
+
+t.test('what is given is what is used', async t => {
+  const validator = { compile: () => () => true as const }
+  const options: McpOptions = { instructions: 'how', path: '/a/b', hosts: '*', origins: ['https://a.example'], pageSize: 1, closeTimeout: 0, validator, serverInfo: { name: 'n', version: 'v', title: 't', websiteUrl: 'https://a.example' } }
+  const { serverInfo, ...others } = options
+  t.match(settled(options), others)
+  t.equal(settled(options).serverInfo, serverInfo)
+  t.equal(settled({ path: '/' }).path, '/')
+})
+
+t.test('keys have 32 bytes, as bytes or as base64', async t => {
+  const key = Buffer.alloc(32, 7)
+  const { keys } = settled({ requestState: { keys: [key.toString('base64'), key, new Uint8Array(key)] } }).requestState
+  for (const one of keys) t.ok(key.equals(one))
+  t.equal(keys.length, 3)
+})
+
+t.test('HTTP+SSE is off without sessions unless it is asked for', async t => {
+  const rows: [McpOptions, boolean][] = [
+    [{}, true],
+    [{ sessions: {} }, true],
+    [{ sessions: false }, false],
+    [{ sessions: false, httpSse: true }, true],
+    [{ httpSse: false }, false]
+  ]
+  for (const [options, on] of rows) t.equal(settled(options).httpSse, on, JSON.stringify(options))
+  t.equal(settled({ sessions: false }).sessions, false)
+})
+
+t.test('revisions are served oldest first, whatever their order, and each once', async t => {
+  t.strictSame(versions(), ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'])
+  t.strictSame(versions({ revisions: ['2026-07-28', '2025-03-26', '2026-07-28'] }), ['2025-03-26', '2026-07-28'])
+})
+
+t.test('a wrong option is an error with a code, the name of the option and what belongs there', async t => {
+  const rows: [unknown, RegExp][] = [
+    [{ pth: '/mcp' }, /option \/pth is not a known property; known: .*path/],
+    [{ path: 'mcp' }, /option \/path must match pattern/],
+    [{ path: 5 }, /option \/path must be string, got number 5/],
+    [{ serverInfo: {} }, /option \/serverInfo\/name is required/],
+    [{ serverInfo: { name: '', version: '1' } }, /option \/serverInfo\/name/],
+    [{ revisions: [] }, /option \/revisions/],
+    [{ revisions: ['2025-11-25', '2024-01-01'] }, /option \/revisions\/1 must be one of "2024-11-05".*got string "2024-01-01"/],
+    [{ revisions: '2025-11-25' }, /option \/revisions must be array/],
+    [{ tools: {} }, /option \/tools must be array/],
+    [{ tools: ['echo'] }, /option \/tools\/0 must be object/],
+    [{ sessions: true }, /option \/sessions/],
+    [{ sessions: { idle: -1 } }, /option .*\/sessions\/idle must be >= 0/],
+    [{ sessions: { maxx: 1 } }, /option .*\/sessions\/maxx is not a known property/],
+    [{ httpSse: 'yes' }, /option \/httpSse must be boolean/],
+    [{ sse: { keepAlive: 0 } }, /option \/sse\/keepAlive must be >= 1/],
+    [{ sse: { maxBuffered: 0.5 } }, /option \/sse\/maxBuffered/],
+    [{ hosts: 'a.example' }, /option .*\/hosts/],
+    [{ origins: [''] }, /option .*\/origins\/0/],
+    [{ pageSize: 0 }, /option \/pageSize must be >= 1/],
+    [{ pageSize: '10' }, /option \/pageSize must be integer, got string "10"/],
+    [{ cache: { cacheScope: 'shared' } }, /option \/cache\/cacheScope must be one of "public", "private"/],
+    [{ limits: { body: NaN } }, /option \/limits\/body/],
+    [{ limits: { toolTimeout: null } }, /option \/limits\/toolTimeout must be number, got null/],
+    [{ closeTimeout: '1s' }, /option \/closeTimeout must be number/],
+    [{ requestState: { keys: [] } }, /option \/requestState\/keys/],
+    [{ requestState: { keys: ['c2hvcnQ='] } }, /option \/requestState\/keys must have 32 bytes/],
+    [{ requestState: { keys: [5] } }, /option \/requestState\/keys must have 32 bytes/],
+    [{ requestState: { ttl: 0 } }, /option \/requestState\/ttl/],
+    [{ validator: {} }, /option \/validator\/compile is required/],
+    [null, /option \/ must be object/]
+  ]
+  for (const [options, message] of rows) t.match(thrown(() => settle(options as McpOptions, MIB)), { code: 'MCP_ERR_OPTION', message }, JSON.stringify(options))
+})
+
+t.test('what Fastify puts among the options of a plugin is no mistake', async t => {
+  for (const options of [{ prefix: '/v1' }, { logLevel: 'warn' }, { logSerializers: {} }]) t.doesNotThrow(() => settle(options as McpOptions, MIB), JSON.stringify(options))
+})
+
+t.test('the options of the caller are left alone', async t => {
+  const options: McpOptions = Object.freeze({ sessions: Object.freeze({}), limits: Object.freeze({}), sse: Object.freeze({}) })
+  t.doesNotThrow(() => settled(options))
+})

@@ -1,0 +1,57 @@
+import t from 'tap'
+import type { Change } from '../lib/changes.js'
+import { Subscriptions } from '../lib/subscriptions.js'
+import type { Subscription } from '../lib/subscriptions.js'
+
+class Listener implements Subscription {
+  readonly heard: [Change, string][] = []
+  ended = 0
+  private readonly kind: string
+  private readonly after: () => void
+
+  constructor (kind: string, after = () => {}) {
+    this.kind = kind
+    this.after = after
+  }
+
+  wants (change: Change) { return change.kind === this.kind }
+  deliver (change: Change, plain: string) { this.heard.push([change, plain]) }
+  end () {
+    this.ended++
+    this.after()
+  }
+}
+
+t.test('a change goes to those who want it, with its plain message', async t => {
+  const subscriptions = new Subscriptions()
+  const [tools, prompts] = [new Listener('tools'), new Listener('prompts')]
+  subscriptions.add(tools)
+  subscriptions.add(prompts)
+  subscriptions.publish({ kind: 'tools' })
+  t.strictSame(tools.heard, [[{ kind: 'tools' }, '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}']])
+  t.strictSame(prompts.heard, [])
+})
+
+t.test('who is taken out hears nothing more', async t => {
+  const subscriptions = new Subscriptions()
+  const listener = new Listener('tools')
+  subscriptions.add(listener)
+  subscriptions.add(listener)
+  t.equal(subscriptions.size, 1, 'who is added twice is there once')
+  subscriptions.delete(listener)
+  t.equal(subscriptions.size, 0)
+  subscriptions.publish({ kind: 'tools' })
+  t.strictSame(listener.heard, [])
+})
+
+t.test('ending tells each once and leaves none, even if they take themselves out', async t => {
+  const subscriptions = new Subscriptions()
+  const second = new Listener('tools')
+  const first = new Listener('tools', () => subscriptions.delete(first))
+  subscriptions.add(first)
+  subscriptions.add(second)
+  subscriptions.end()
+  subscriptions.end()
+  t.equal(subscriptions.size, 0)
+  t.strictSame([first.ended, second.ended], [1, 1])
+})

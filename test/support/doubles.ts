@@ -1,0 +1,85 @@
+// What a unit is given in place of its neighbours: each records what it was told.
+import { Type } from '@sinclair/typebox'
+import { Calls } from '../../lib/calls.js'
+import { expire } from '../../lib/dispatch.js'
+import { Exchange, type Endpoint } from '../../lib/exchange.js'
+import type { Channel, Listener, Method, Served } from '../../lib/method.js'
+import { revisions } from '../../lib/revisions/index.js'
+import type { Revision } from '../../lib/revisions/revision.js'
+import type { Session } from '../../lib/sessions.js'
+import { checkOf } from '../../lib/validate.js'
+import type { Revision as Version } from '../../types/index.js'
+
+export const revisionOf = (version: Version): Revision => revisions.find(one => one.version === version) as Revision
+
+export class FakeChannel implements Channel {
+  streams = true
+  hears = true
+  /** Texts sent before the answer. */
+  readonly sent: string[] = []
+  readonly ended: { text: string, status: number }[] = []
+  readonly opened: unknown[][] = []
+  held = 0
+  closed = 0
+  listeners = 0
+  private readonly gone: (() => void)[] = []
+
+  send (text: string) { this.sent.push(text) }
+  end (text: string, status: number) { this.ended.push({ text, status }) }
+  hold () { this.held++ }
+  close () { this.closed++ }
+  open (...what: unknown[]) { this.opened.push(what) }
+  onGone (listener: () => void) {
+    this.listeners++
+    this.gone.push(listener)
+  }
+
+  /** The client leaves. */
+  leave () { for (const listener of this.gone.splice(0)) listener() }
+  get messages (): any[] { return this.sent.map(text => JSON.parse(text)) }
+  get answer (): any { return JSON.parse(this.ended[0]?.text ?? 'null') }
+  get status (): number | undefined { return this.ended[0]?.status }
+}
+
+export const methodOf = (name: string, call: Method['call'], more: Partial<Method> = {}): Method => ({ name, params: Type.Object({}), call, ...more })
+
+/** A revision with just these methods, as an endpoint serves it. */
+export function servedOf (version: Version, methods: Method[] = [], listeners: Listener[] = []): Served {
+  const revision = revisionOf(version)
+  return {
+    revision,
+    methods: new Map(methods.map(method => [method.name, { method, check: checkOf(method.params as unknown as Record<string, unknown>) }])),
+    listeners: new Map(listeners.map(one => [one.name, one])),
+    encode: (method, result) => revision.encode(method.name, result, '{"name":"unit","version":"1"}')
+  }
+}
+
+export interface Line { level: string, fields: any, message: string }
+
+export interface EndpointDouble { endpoint: Endpoint, calls: Calls, log: Line[] }
+
+/** An endpoint with a log that can be read; `after` is when the connection of a call is kept alive. */
+export function endpointOf (after = 1000): EndpointDouble {
+  const log: Line[] = []
+  const write = (level: string) => (fields: unknown, message: string) => { log.push({ level, fields, message }) }
+  const calls = new Calls(after, expire)
+  const app = { log: { info: write('info'), warn: write('warn'), error: write('error') } }
+  return { endpoint: { app, calls } as unknown as Endpoint, calls, log }
+}
+
+export interface ExchangeOptions {
+  id?: string | number
+  params?: Record<string, unknown> | null
+  version?: Version
+  served?: Served
+  channel?: FakeChannel
+  session?: Session
+}
+
+/** A request on a channel of its own. */
+export function exchangeOf (endpoint: Endpoint, method: string, options: ExchangeOptions = {}) {
+  const { id = 1, params, version = '2025-11-25', channel = new FakeChannel(), session } = options
+  const served = options.served ?? servedOf(version)
+  const message = { jsonrpc: '2.0' as const, id, method, ...(params === undefined ? {} : { params }) }
+  return { channel, exchange: new Exchange(endpoint, served, message, channel, session, undefined) }
+}

@@ -1,0 +1,107 @@
+import t from 'tap'
+import { BatchAnswer, readBatch } from '../../lib/transports/batch.js'
+import { FakeChannel, servedOf } from '../support/doubles.js'
+import { thrown } from '../support/thrown.js'
+
+const served = servedOf('2025-03-26')
+const request = (id: unknown, method = 'ping') => ({ jsonrpc: '2.0', id, method })
+const note = { jsonrpc: '2.0', method: 'notifications/cancelled' }
+const response = { jsonrpc: '2.0', id: 'ask', result: {} }
+
+/** A batch of requests with these ids, and what came of it on a channel. */
+function answering (ids: number[], { streams = true, items = [] as unknown[] } = {}) {
+  const channel = Object.assign(new FakeChannel(), { streams })
+  const batch = readBatch([...ids.map(id => request(id)), ...items], served, 100)
+  const answer = new BatchAnswer(channel, batch)
+  return { channel, members: batch.requests.map(() => answer.member()) }
+}
+
+t.test('only 2025-03-26 has batches', async t => {
+  for (const version of ['2024-11-05', '2025-06-18', '2025-11-25', '2026-07-28'] as const) {
+    t.match(thrown(() => readBatch([request(1)], servedOf(version), 100)), { code: -32600, status: 400, message: RegExp(version) })
+  }
+})
+
+t.test('the members are sorted by what they are', async t => {
+  const batch = readBatch([request(1), note, response, request('1', 'tools/list')], served, 100)
+  t.strictSame(batch, { requests: [request(1), request('1', 'tools/list')], notifications: [note], refused: [] })
+})
+
+t.test('a member that is no message is refused by itself, with its id where it has one', async t => {
+  const items = [5, null, [], {}, { jsonrpc: '2.0', id: 7 }, { jsonrpc: '2.0', id: null, method: 'ping' }, request(1)]
+  const { requests, refused } = readBatch(items, served, 100)
+  t.equal(requests.length, 1)
+  t.strictSame(refused.map(text => JSON.parse(text)).map(({ id, error }) => [id, error.code]), [
+    [undefined, -32600], [undefined, -32600], [undefined, -32600], [undefined, -32600], [7, -32600], [undefined, -32600]
+  ])
+})
+
+t.test('initialize cannot be part of a batch', async t => {
+  const { requests, refused } = readBatch([request(1, 'initialize'), request(2)], served, 100)
+  t.strictSame(requests, [request(2)])
+  t.match(JSON.parse(refused[0] as string), { id: 1, error: { code: -32600, message: /initialize/ } })
+})
+
+t.test('a batch that cannot be served at all is refused as a whole', async t => {
+  const rows: [string, unknown[], RegExp][] = [
+    ['an empty one', [], /at least one/],
+    ['a long one', [request(1), request(2), request(3)], /may have 2 messages, this one has 3/],
+    ['one with an id twice', [request('a'), request('a')], /the same id/]
+  ]
+  for (const [what, items, message] of rows) t.match(thrown(() => readBatch(items, served, 2)), { code: -32600, status: 400, message }, what)
+})
+
+t.test('the answers go out together as one array when the last is there', async t => {
+  const { channel, members } = answering([1, 2], { items: [5] })
+  members[1]?.end('{"id":2}', 200)
+  t.strictSame(channel.ended, [])
+  members[0]?.end('{"id":1}', 404)
+  t.match(channel.answer, [{ error: { code: -32600 } }, { id: 2 }, { id: 1 }])
+  t.strictSame([channel.status, channel.ended.length, channel.closed], [200, 1, 0])
+})
+
+t.test('a cancelled member has no answer', async t => {
+  const { channel, members } = answering([1, 2])
+  members[0]?.close()
+  members[1]?.end('{"id":2}', 200)
+  t.strictSame(channel.answer, [{ id: 2 }])
+})
+
+t.test('a batch without any answer closes', async t => {
+  const { channel, members } = answering([1])
+  members[0]?.close()
+  t.strictSame([channel.ended, channel.closed], [[], 1])
+})
+
+t.test('a batch of nothing that can be answered is over at once', async t => {
+  t.strictSame(answering([], { items: [note, response] }).channel.closed, 1)
+  t.match(answering([], { items: [5] }).channel.answer, [{ error: { code: -32600 } }])
+})
+
+t.test('once something precedes them, the answers are messages of the stream', async t => {
+  const { channel, members } = answering([1, 2])
+  members[0]?.send('{"method":"n"}')
+  members[0]?.end('{"id":1}', 200)
+  members[1]?.end('{"id":2}', 200)
+  t.strictSame(channel.messages, [{ method: 'n' }, { id: 1 }, { id: 2 }])
+  t.strictSame([channel.ended, channel.closed], [[], 1])
+})
+
+t.test('where nothing can precede the answers they stay an array', async t => {
+  const { channel, members } = answering([1], { streams: false })
+  members[0]?.send('{"method":"n"}')
+  members[0]?.end('{"id":1}', 200)
+  t.strictSame(channel.answer, [{ id: 1 }])
+})
+
+t.test('a member shares the channel of the batch, but opens no session', async t => {
+  const { channel, members } = answering([1])
+  const member = members[0] as NonNullable<typeof members[0]>
+  let gone = 0
+  t.match(member, { streams: true, hears: true })
+  member.onGone(() => { gone++ })
+  channel.leave()
+  member.hold()
+  t.strictSame([gone, channel.held], [1, 1])
+  t.match(thrown(() => member.open(served, undefined, {})), { code: -32600 })
+})

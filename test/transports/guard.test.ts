@@ -1,0 +1,153 @@
+import type { FastifyRequest } from 'fastify'
+import t, { type Test } from 'tap'
+import { guard } from '../../lib/transports/guard.js'
+import { FakeReply } from '../support/reply.js'
+
+interface Visit {
+  host?: string | undefined
+  origin?: string | undefined
+  /** What the server is bound to; null where it is bound to no address. */
+  bound?: string | null
+  port?: number
+  hosts?: string[] | '*'
+  origins?: string[] | '*'
+}
+
+/** Sends a request past the guard and says whether it came through. */
+function visit ({ host, origin, bound = '127.0.0.1', port = 3000, hosts = [], origins = [] }: Visit) {
+  const warned: unknown[][] = []
+  const address = bound === null ? '/run/app.sock' : { address: bound, port }
+  const socket = { localAddress: bound ?? '127.0.0.1', localPort: port, server: { address: () => address } }
+  const request = { raw: { socket }, host, headers: { host, origin }, log: { warn: (...what: unknown[]) => warned.push(what) } }
+  const reply = new FakeReply()
+  let passed = 0
+  guard({ hosts, origins }).call({} as never, request as unknown as FastifyRequest, reply.reply, () => { passed++ })
+  return { passed, reply, warned, socket }
+}
+
+function rowsPass (t: Test, rows: [string, Visit, boolean][]) {
+  for (const [what, one, passes] of rows) {
+    const { passed, reply } = visit(one)
+    t.equal(passed, passes ? 1 : 0, what)
+    t.equal(reply.sent.length, passes ? 0 : 1, `${what}: the reply`)
+  }
+}
+
+t.test('a server on loopback is asked for by a name of loopback and its own port', async t => {
+  rowsPass(t, [
+    ['localhost', { host: 'localhost:3000' }, true],
+    ['in capitals', { host: 'LOCALHOST:3000' }, true],
+    ['127.0.0.1', { host: '127.0.0.1:3000' }, true],
+    ['another address of loopback', { host: '127.8.9.10:3000' }, true],
+    ['IPv6', { host: '[::1]:3000', bound: '::1' }, true],
+    ['IPv4 in IPv6', { host: 'localhost:3000', bound: '::ffff:127.0.0.1' }, true],
+    ['no port on port 80', { host: 'localhost', port: 80 }, true],
+    ['no port on another', { host: 'localhost' }, false],
+    ['another port', { host: 'localhost:3001' }, false],
+    ['a name that is rebound', { host: 'evil.example:3000' }, false],
+    ['a name that begins alike', { host: 'localhost.evil.example:3000' }, false],
+    ['an address that begins alike', { host: '127.0.0.1.evil.example:3000' }, false],
+    ['something that is no host', { host: 'localhost:port' }, false],
+    ['nothing', { host: '' }, false],
+    ['no header', { host: undefined }, false]
+  ])
+})
+
+t.test('a server elsewhere is asked for by any name until the option says by which', async t => {
+  rowsPass(t, [
+    ['any name', { bound: '0.0.0.0', host: 'app.example' }, true],
+    ['any name over IPv6', { bound: '::', host: 'app.example' }, true],
+    ['a name that is listed', { bound: '0.0.0.0', host: 'app.example', hosts: ['app.example'] }, true],
+    ['a name that is not', { bound: '0.0.0.0', host: 'evil.example', hosts: ['app.example'] }, false]
+  ])
+})
+
+t.test('the option hosts lets more names in', async t => {
+  rowsPass(t, [
+    ['a name', { host: 'app.example:8080', hosts: ['app.example'] }, true],
+    ['in other letters', { host: 'App.Example', hosts: ['app.EXAMPLE'] }, true],
+    ['with its port', { host: 'app.example:8080', hosts: ['app.example:8080'] }, true],
+    ['with another port', { host: 'app.example:8081', hosts: ['app.example:8080'] }, false],
+    ['an IPv6 address', { host: '[2001:db8::1]:3000', hosts: ['[2001:db8::1]'] }, true],
+    ['a part of a name', { host: 'evil-app.example', hosts: ['app.example'] }, false],
+    ['loopback stays', { host: 'localhost:3000', hosts: ['app.example'] }, true],
+    ['all', { host: 'evil.example', hosts: '*' }, true]
+  ])
+})
+
+t.test('a page on loopback may ask a server on loopback, others may not', async t => {
+  const local = { host: 'localhost:3000' }
+  rowsPass(t, [
+    ['no page at all', local, true],
+    ['a page of localhost', { ...local, origin: 'http://localhost:5173' }, true],
+    ['a page of 127.0.0.1', { ...local, origin: 'https://127.0.0.1' }, true],
+    ['a page of IPv6', { ...local, origin: 'http://[::1]:3000' }, true],
+    ['a page elsewhere', { ...local, origin: 'https://evil.example' }, false],
+    ['a page that begins alike', { ...local, origin: 'http://localhost.evil.example' }, false],
+    ['a page with a user in it', { ...local, origin: 'http://localhost@evil.example' }, false],
+    ['a page without an origin', { ...local, origin: 'null' }, false],
+    ['an empty origin', { ...local, origin: '' }, false],
+    ['a file', { ...local, origin: 'file://' }, false],
+    ['an extension', { ...local, origin: 'chrome-extension://abc' }, false],
+    ['another scheme', { ...local, origin: 'ftp://localhost' }, false]
+  ])
+})
+
+t.test('a page elsewhere may ask its own server', async t => {
+  const there = { bound: '0.0.0.0', host: 'app.example' }
+  rowsPass(t, [
+    ['the same host', { ...there, origin: 'https://app.example' }, true],
+    ['the same host and port', { ...there, host: 'app.example:8443', origin: 'https://app.example:8443' }, true],
+    ['the port of its scheme', { ...there, origin: 'https://app.example:443' }, true],
+    ['another port', { ...there, origin: 'https://app.example:8443' }, false],
+    ['another host', { ...there, origin: 'https://evil.example' }, false],
+    ['localhost', { ...there, origin: 'http://localhost' }, false]
+  ])
+})
+
+t.test('the option origins lets more pages in', async t => {
+  const local = { host: 'localhost:3000' }
+  rowsPass(t, [
+    ['one that is listed', { ...local, origin: 'https://app.example', origins: ['https://app.example'] }, true],
+    ['one that is not', { ...local, origin: 'https://evil.example', origins: ['https://app.example'] }, false],
+    ['loopback stays', { ...local, origin: 'http://localhost:1', origins: ['https://app.example'] }, true],
+    ['one that is no URL, to the letter', { ...local, origin: 'null', origins: ['null'] }, true],
+    ['all', { ...local, origin: 'null', origins: '*' }, true],
+    ['all pages, but no other host', { host: 'evil.example', origin: 'http://evil.example', origins: '*' }, false]
+  ])
+})
+
+t.test('what is refused is 403 without an id; the log, not the body, names the option', async t => {
+  const rows: [string, string, Visit][] = [
+    ['Host', 'hosts', { host: 'evil.example' }],
+    ['Origin', 'origins', { host: 'localhost:3000', origin: 'https://evil.example' }]
+  ]
+  for (const [header, option, one] of rows) {
+    const { reply, warned } = visit(one)
+    t.equal(reply.status, 403)
+    t.match(reply.json, { jsonrpc: '2.0', id: undefined, error: { code: -32600, message: RegExp(header) } })
+    t.notMatch(reply.sent[0], option)
+    t.match(warned, [[{ option, value: /evil\.example/ }, RegExp(option)]])
+  }
+})
+
+t.test('a request that came through no socket, or through a file, is not checked', async t => {
+  const reply = new FakeReply()
+  let passed = 0
+  guard({ hosts: [], origins: [] }).call({} as never, { raw: { socket: {} }, host: 'evil.example', headers: {} } as FastifyRequest, reply.reply, () => { passed++ })
+  t.equal(passed, 1)
+})
+
+t.test('where the server listens is looked up once for each connection', async t => {
+  const { socket } = visit({ host: 'localhost:3000' })
+  let looked = 0
+  const again = Object.assign(socket, { server: { address () { looked++; return null } } })
+  const request = { raw: { socket: again }, host: 'localhost:3000', headers: {} } as unknown as FastifyRequest
+  for (let i = 0; i < 3; i++) guard({ hosts: [], origins: [] }).call({} as never, request, new FakeReply().reply, () => {})
+  t.equal(looked, 0, 'it was looked up before')
+})
+
+t.test('a server that does not say where it listens is judged by the socket', async t => {
+  t.equal(visit({ bound: null, host: 'localhost:3000' }).passed, 1)
+  t.equal(visit({ bound: null, host: 'evil.example' }).passed, 0)
+})

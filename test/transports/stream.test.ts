@@ -1,0 +1,181 @@
+import { createParser } from 'eventsource-parser'
+import type { EventSourceMessage } from 'eventsource-parser'
+import fc from 'fast-check'
+import t from 'tap'
+import { kStreaming } from '../../lib/connection.js'
+import { frame, openStream, SseStream, Streams } from '../../lib/transports/stream.js'
+import { FakeReply, FakeResponse } from '../support/reply.js'
+import { turn, until, wait } from '../support/time.js'
+
+const streamOf = (maxBuffered = 1000) => {
+  const response = new FakeResponse()
+  return { response, stream: new SseStream(response.raw, maxBuffered) }
+}
+
+function read (text: string) {
+  const events: EventSourceMessage[] = []
+  const comments: string[] = []
+  const parser = createParser({ onEvent: event => events.push(event), onComment: comment => comments.push(comment) })
+  parser.feed(text)
+  return { events, comments }
+}
+
+t.test('every message is one event, whatever is in it', async t => {
+  fc.assert(fc.property(fc.array(fc.jsonValue({ stringUnit: 'binary' }), { minLength: 1, maxLength: 5 }), values => {
+    const { events } = read(values.map(value => frame(JSON.stringify({ value }))).join(''))
+    return JSON.stringify(events.map(event => [event.event, JSON.parse(event.data)])) === JSON.stringify(values.map(value => ['message', { value }]))
+  }))
+  t.pass('no counterexample')
+})
+
+t.test('what one turn writes goes out in one piece', async t => {
+  const { response, stream } = streamOf()
+  stream.write('a')
+  stream.write('b')
+  t.strictSame(response.chunks, [])
+  await turn()
+  t.strictSame(response.chunks, ['ab'])
+  stream.write('c')
+  await turn()
+  t.strictSame(response.chunks, ['ab', 'c'])
+})
+
+t.test('shared frames keep their place among the others', async t => {
+  const { response, stream } = streamOf()
+  stream.write('a')
+  stream.write(Buffer.from('B'))
+  stream.write('c')
+  await turn()
+  t.equal(response.text, 'aBc')
+})
+
+t.test('what was written before the end goes out before it, nothing after it', async t => {
+  const { response, stream } = streamOf()
+  stream.write('a')
+  stream.end('z')
+  stream.end('again')
+  stream.write('late')
+  stream.write(Buffer.from('late'))
+  await turn()
+  t.strictSame(response.chunks, ['az'])
+})
+
+t.test('a reader that falls too far behind is cut off', async t => {
+  const { response, stream } = streamOf(10)
+  stream.write('12345')
+  t.equal(response.destroyed, false)
+  response.writableLength = 8
+  stream.write('67')
+  t.equal(response.destroyed, true)
+  stream.write('8')
+  stream.end('9')
+  await turn()
+  t.strictSame(response.chunks, [], 'and gets nothing more')
+})
+
+t.test('what waits in this turn counts too', async t => {
+  const { response, stream } = streamOf(10)
+  stream.write('x'.repeat(11))
+  stream.write('y')
+  t.equal(response.destroyed, true)
+})
+
+t.test('to a connection that is gone nothing is written', async t => {
+  const { response, stream } = streamOf()
+  stream.write('a')
+  response.destroyed = true
+  stream.write('b')
+  await turn()
+  stream.end('c')
+  t.strictSame(response.chunks, [])
+})
+
+t.test('a stream is closed when its response is finished, or its connection gone', async t => {
+  for (const end of ['end', 'destroy'] as const) {
+    const { response, stream } = streamOf()
+    const closed = stream.closed
+    response[end]()
+    await t.resolves(closed, end)
+    await t.resolves(stream.closed, `${end}, asked for later`)
+  }
+})
+
+t.test('who asks is told when a stream closes, at once where it has', async t => {
+  const { response, stream } = streamOf()
+  let told = 0
+  stream.onClose(() => { told++ })
+  t.equal(told, 0)
+  response.destroy()
+  t.equal(told, 1)
+  stream.onClose(() => { told++ })
+  t.equal(told, 2)
+})
+
+t.test('open streams are counted until they close', async t => {
+  const streams = new Streams({ keepAlive: 1000, maxBuffered: 1000 })
+  const responses = [new FakeResponse(), new FakeResponse()]
+  for (const response of responses) streams.add(response.raw)
+  t.equal(streams.size, 2)
+  responses[0]?.destroy()
+  t.equal(streams.size, 1)
+  responses[1]?.end()
+  t.equal(streams.size, 0)
+  t.equal((streams as unknown as { timer: unknown }).timer, undefined, 'no timer is left')
+})
+
+t.test('comments keep every open stream open', async t => {
+  const streams = new Streams({ keepAlive: 20, maxBuffered: 1000 })
+  const responses = [new FakeResponse(), new FakeResponse()]
+  for (const response of responses) streams.add(response.raw)
+  for (const response of responses) {
+    t.ok(await until(() => response.chunks.length >= 2))
+    t.match(read(response.text), { events: { length: 0 }, comments: ['', ''] })
+    response.destroy()
+  }
+})
+
+t.test('the same text is encoded once for all', async t => {
+  const streams = new Streams({ keepAlive: 1000, maxBuffered: 1000 })
+  const first = streams.shared('{"a":1}')
+  t.equal(streams.shared('{"a":1}'), first)
+  t.equal(String(first), frame('{"a":1}'))
+  t.equal(String(streams.shared('{"b":1}')), frame('{"b":1}'))
+})
+
+t.test('finishing ends every stream and waits for its last byte', async t => {
+  const streams = new Streams({ keepAlive: 1000, maxBuffered: 1000 })
+  const response = new FakeResponse()
+  streams.add(response.raw).write('a')
+  await streams.finished(1000)
+  t.strictSame([response.chunks, response.destroyed], [['a'], false])
+  await streams.finished(1000)
+})
+
+t.test('finishing destroys what does not end in time', async t => {
+  const streams = new Streams({ keepAlive: 1000, maxBuffered: 1000 })
+  const response = new FakeResponse()
+  response.end = () => {}
+  streams.add(response.raw)
+  const start = Date.now()
+  await streams.finished(40)
+  t.ok(Date.now() - start >= 39)
+  t.equal(response.destroyed, true)
+})
+
+t.test('a reply becomes a stream by the handler that sends the headers, and says so', async t => {
+  const reply = new FakeReply()
+  const entered: unknown[][] = []
+  const raw = openStream(function (this: unknown, ...what: unknown[]) { entered.push([this, ...what]) } as never, reply.reply)
+  t.equal(raw as unknown, reply.raw)
+  t.strictSame(entered, [[reply.server, reply.request, reply]])
+  t.match(reply.headers['cache-control'], /no-cache.*no-transform/)
+  t.strictSame([reply.hijacked, reply.request[kStreaming], reply.raw.flushed], [true, true, 1])
+})
+
+t.test('a stream that cannot be opened is cut and logged', async t => {
+  const reply = new FakeReply()
+  openStream((async () => { throw new Error('no headers') }) as never, reply.reply)
+  await wait(5)
+  t.equal(reply.raw.destroyed, true)
+  t.match(reply.logged, [{ err: { message: 'no headers' } }])
+})

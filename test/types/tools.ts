@@ -1,0 +1,57 @@
+// A tool and what it says about itself; tools together.
+import { Type } from '@sinclair/typebox'
+import { defineTool } from 'fastify-mcp-plugin'
+import type { McpOptions, Tool, ToolAnnotations } from 'fastify-mcp-plugin'
+import { is } from './equal.js'
+
+const full = defineTool({
+  name: 'full',
+  title: 'Full',
+  description: 'Has everything.',
+  inputSchema: Type.Object({ a: Type.String() }),
+  outputSchema: Type.Object({ a: Type.String() }),
+  annotations: { title: 'Full', readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  icons: [{ src: 'https://a.example/i.png', mimeType: 'image/png', sizes: ['48x48'], theme: 'dark' }],
+  _meta: { 'a.example/b': 1 },
+  timeout: 1000,
+  handler: ({ a }) => ({ a })
+})
+const bare = defineTool({ name: 'bare', handler: () => 'ok' })
+const plain = defineTool({ name: 'plain', inputSchema: { type: 'object' }, outputSchema: { type: 'object' }, handler: args => args })
+const maybe: string | undefined = globalThis.process?.env.TITLE
+const undecided = defineTool({ name: 'undecided', title: maybe, description: maybe, annotations: undefined, icons: undefined, _meta: undefined, timeout: undefined, handler: () => 'ok' })
+
+// Whatever their schemas, they are of one type.
+is<Tool>()(full)
+is<Tool>()(bare)
+const tools: Tool[] = [full, bare, plain, undecided, defineTool({ name: 'inline', inputSchema: Type.Object({ n: Type.Number() }), handler: ({ n }) => `${n}` })]
+const options: McpOptions = { tools }
+const more: McpOptions = { tools: [full, bare] as const }
+is<string>()(full.name)
+is<string | undefined>()(full.title)
+is<ToolAnnotations | undefined>()(full.annotations)
+
+// @ts-expect-error a tool stays as it is
+full.name = 'other'
+// @ts-expect-error only defineTool makes a tool
+const made: Tool = { name: 'made', handler: () => 'ok' }
+// @ts-expect-error only defineTool makes a tool
+const given: McpOptions = { tools: [{ name: 'made', handler: () => 'ok' }] }
+// @ts-expect-error a name is needed
+defineTool({ handler: () => 'ok' })
+// @ts-expect-error a handler is needed
+defineTool({ name: 'x' })
+// @ts-expect-error a handler is needed
+defineTool({ name: 'x', outputSchema: Type.Object({}) })
+// @ts-expect-error no such member
+defineTool({ name: 'x', parameters: {}, handler: () => 'ok' })
+// @ts-expect-error no such member, with an output schema
+defineTool({ name: 'x', inputschema: Type.Object({}), outputSchema: Type.Object({}), handler: () => ({}) })
+// @ts-expect-error no such hint
+defineTool({ name: 'x', annotations: { readonlyHint: true }, handler: () => 'ok' })
+// @ts-expect-error no such theme
+defineTool({ name: 'x', icons: [{ src: 'a:b', theme: 'blue' }], handler: () => 'ok' })
+// @ts-expect-error milliseconds
+defineTool({ name: 'x', timeout: '1s', handler: () => 'ok' })
+
+export { given, made, more, options }
