@@ -35,7 +35,8 @@ const Options = Type.Object({
   closeTimeout: ms(),
   validator: Type.Optional(Type.Unsafe<Validator>({ type: 'object', required: ['compile'] })),
   prefix: Type.Optional(Type.String()),
-  logLevel: Type.Optional(Type.String())
+  logLevel: Type.Optional(Type.String()),
+  logSerializers: Type.Optional(Type.Unsafe<object>({ type: 'object' }))
 }, { additionalProperties: false })
 
 type Key = string | Uint8Array

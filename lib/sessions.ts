@@ -52,7 +52,9 @@ export class Session {
   get replays (): Replays { return (this.kept ??= new Replays(REPLAY)) }
 
   began (exchange: Exchange): void { (this.calls ??= new Set()).add(exchange) }
-  ended (exchange: Exchange): void { this.calls?.delete(exchange) }
+  ended (exchange: Exchange): void {
+    if (this.calls?.delete(exchange) === true) this.seen = Date.now()
+  }
 
   /** The newest stream from now on. Those that nobody is connected to give way to it; what they brought can still be fetched. */
   attach (stream: Subscription): Subscription[] {
@@ -62,7 +64,10 @@ export class Session {
   }
 
   detach (stream: Subscription): void { this.streams = this.streams?.filter(one => one !== stream) }
-  newest (stream: Subscription): boolean { return this.streams?.at(-1) === stream }
+  newest (stream: Subscription): boolean {
+    const connected = this.streams?.filter(one => one.connected !== false)
+    return (connected?.at(-1) ?? this.streams?.at(-1)) === stream
+  }
 
   /** @throws McpError where that is more than a session may have */
   subscribe (uri: string): void {

@@ -14,7 +14,7 @@ const shared = new Map<string, Ajv | Ajv2020>()
 
 /** Never coerces, never removes: what a tool is called with is what the client sent, plus defaults. */
 function instance (schema: JsonSchema, useDefaults: boolean): Ajv | Ajv2020 {
-  const options: Options = { strict: false, strictNumbers: true, strictTypes: false, allErrors: true, verbose: true, validateSchema: false, logger: false, addUsedSchema: false, useDefaults }
+  const options: Options = { strict: false, strictNumbers: true, strictTypes: false, allErrors: true, verbose: true, validateSchema: false, logger: false, useDefaults }
   const ajv = isDraft07(schema) ? new Ajv(options) : new Ajv2020(options)
   formats.default(ajv)
   return ajv
@@ -34,15 +34,15 @@ export interface CheckOptions {
   compiler?: Validator | undefined
 }
 
-const compiled = new WeakMap<JsonSchema, Map<unknown, Check>>()
+const compiled = { input: new WeakMap<JsonSchema, Map<unknown, Check>>(), output: new WeakMap<JsonSchema, Map<unknown, Check>>() }
 
 /** A check of one schema, compiled at its first use and kept with the schema. */
 export function checkOf (schema: JsonSchema, options: CheckOptions = {}): Check {
-  const kept = compiled.get(schema) ?? new Map<unknown, Check>()
-  compiled.set(schema, kept)
-  const key = options.compiler ?? Boolean(options.useDefaults)
-  const check = kept.get(key) ?? lazy(schema, options)
-  kept.set(key, check)
+  const side = compiled[options.useDefaults === true ? 'input' : 'output']
+  const kept = side.get(schema) ?? new Map<unknown, Check>()
+  side.set(schema, kept)
+  const check = kept.get(options.compiler) ?? lazy(schema, options)
+  kept.set(options.compiler, check)
   return check
 }
 

@@ -16,9 +16,12 @@ export function accepted (header: string | undefined): Accepts {
   if (header === undefined || header === '') return JSON_ONLY
   const known = kept.get(header)
   if (known !== undefined) return known
-  const types = new Negotiator({ headers: { accept: header } }).mediaTypes([JSON_TYPE, SSE_TYPE])
+  const types = new Negotiator({ headers: { accept: bare(header) } }).mediaTypes([JSON_TYPE, SSE_TYPE])
   const json = types.includes(JSON_TYPE)
   const accepts = { json, sse: types.includes(SSE_TYPE) && (!json || header.toLowerCase().includes(SSE_TYPE)) }
   if (kept.size < MAX_KEPT && header.length < 200) kept.set(header, accepts)
   return accepts
 }
+
+/** Without parameters but for the quality: a charset makes no other type of it. */
+const bare = (header: string): string => header.split(',').map(range => range.split(';').filter((part, i) => i === 0 || /^\s*q=/i.test(part)).join(';')).join(',')

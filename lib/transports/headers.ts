@@ -8,6 +8,7 @@ import type { Mirrored, Served } from '../method.js'
 
 const ENCODED = /^=\?base64\?(.*)\?=$/s
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+const DECIMAL = /^[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i
 const PLAIN = /^[\t\x20-\x7e]*$/
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
@@ -36,7 +37,7 @@ function checkParam ({ header, type, value }: Mirrored, raw: string | string[] |
     if (text !== undefined) throw rpcError('HeaderMismatch', `${name} is ${JSON.stringify(text)}, but the body has no such value`)
     return
   }
-  if (type === 'integer' && typeof value === 'number' && text !== undefined && text.trim() !== '' && Number(text) === value) return
+  if (type === 'integer' && typeof value === 'number' && text !== undefined && DECIMAL.test(text) && Number(text) === value) return
   compare(name, text, String(value))
 }
 
@@ -48,8 +49,9 @@ function decode (name: string, header: string | string[] | undefined): string | 
   const encoded = ENCODED.exec(value)?.[1]
   if (encoded === undefined) return value
   try {
-    if (!BASE64.test(encoded)) throw new TypeError('not base64')
-    return utf8.decode(Buffer.from(encoded, 'base64'))
+    const bytes = Buffer.from(encoded, 'base64')
+    if (!BASE64.test(encoded) || bytes.toString('base64') !== encoded) throw new TypeError('not base64')
+    return utf8.decode(bytes)
   } catch {
     throw rpcError('HeaderMismatch', `${name} is not valid base64 of UTF-8`)
   }

@@ -95,8 +95,10 @@ export class HttpTransport implements Door {
   private notification (message: Notification, request: FastifyRequest): void {
     const { revisions } = this.server
     const session = revisions.standsAlone(message) ? undefined : this.session(request)
+    const version = header(request, VERSION)
+    if (version !== undefined && revisions.get(version) === undefined) throw rpcError('InvalidRequest', `MCP-Protocol-Version ${JSON.stringify(version)} is not spoken here; use one of ${revisions.versions.join(', ')}`)
     if (session === undefined) return
-    revisions.ofSession(session.served, header(request, VERSION))
+    revisions.ofSession(session.served, version)
     notify(session.served, message, session.inFlight)
   }
 

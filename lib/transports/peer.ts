@@ -30,6 +30,8 @@ export class Peer implements Subscription {
   private readonly options: PeerOptions
   private readonly inFlight = new Map<Id, Exchange>()
   private left = false
+  /** The client has introduced itself: nothing is told before (2024-11-05 basic/lifecycle). */
+  private introduced = false
 
   constructor (server: McpServer, options: PeerOptions) {
     this.server = server
@@ -91,7 +93,10 @@ export class Peer implements Subscription {
 
   send (text: string): void { if (!this.left) this.options.write(text) }
   answered (id: Id | undefined): void { if (id !== undefined) this.inFlight.delete(id) }
-  open (served: Served, client: Session['client'], capabilities: Session['capabilities']): void { this.session = this.options.begin(served, client, capabilities) }
+  open (served: Served, client: Session['client'], capabilities: Session['capabilities']): void {
+    this.session = this.options.begin(served, client, capabilities)
+    this.introduced = true
+  }
 
   /** The client is gone: nothing more is written, and what it asked for is cancelled. */
   leave (reason: string): void {
@@ -102,7 +107,7 @@ export class Peer implements Subscription {
 
   // Changes reach a client of the handshake revisions unasked; later ones subscribe.
 
-  wants (change: Change): boolean { return this.session?.wants(change) === true }
+  wants (change: Change): boolean { return this.introduced && this.session?.wants(change) === true }
   deliver (change: Change, plain: string): void { this.send(plain) }
   end (): void { this.options.end() }
 }

@@ -108,7 +108,7 @@ class LineReader {
   end (): void { this.finish() }
 
   private keep (piece: string): void {
-    this.length += piece.length
+    this.length += Buffer.byteLength(piece)
     if (this.length <= this.limit) this.parts.push(piece)
     else this.parts = []
   }
