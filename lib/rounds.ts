@@ -41,6 +41,9 @@ export class Rounds implements Asker {
 
   ask (questions: Questions, { singleUse = false }: InputOptions): Promise<Record<string, unknown>> {
     if (this.stopped) return NEVER
+    const { method } = this.exchange
+    // A list or a completion has no place for a question (2026-07-28 basic/patterns/mrtr, Supported Requests).
+    if (method !== undefined && method.asks !== true) return quiet(Promise.reject(new Error(`${method.name} cannot ask its client`)))
     const answers: Record<string, unknown> = {}
     for (const [key, question] of Object.entries(questions)) {
       let params
