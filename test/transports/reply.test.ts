@@ -1,8 +1,11 @@
 import createError from '@fastify/error'
 import type { FastifyError, FastifyRequest } from 'fastify'
+import fc from 'fast-check'
 import t from 'tap'
 import { McpError, rpcError } from '../../lib/errors.js'
 import { onError, sendError, sendJson } from '../../lib/transports/reply.js'
+import { build } from '../support/app.js'
+import { anyText, isAnswer } from '../support/messages.js'
 import { FakeReply } from '../support/reply.js'
 
 const secret = 'pg://u:pw@db'
@@ -78,4 +81,20 @@ t.test('anything else is masked, and logged in full', async t => {
     t.match(logged, [{ err: error }])
     t.ok(reply.status >= 500)
   }
+})
+
+t.test('whatever is posted, the answer is of JSON-RPC and never a fault of the server', async t => {
+  const { app, log } = await build(t, { listen: false })
+  const headers = fc.record({
+    accept: fc.constantFrom('application/json', 'application/json, text/event-stream', 'text/event-stream'),
+    'mcp-protocol-version': fc.constantFrom('2025-03-26', '2025-11-25', '2026-07-28', 'x'),
+    'mcp-method': fc.constantFrom('tools/call', 'server/discover'),
+    'mcp-name': fc.constantFrom('echo', '=?base64?eA==?=')
+  }, { requiredKeys: [] })
+  await fc.assert(fc.asyncProperty(anyText, headers, async (payload, headers) => {
+    const { statusCode, body, headers: { 'content-type': type } } = await app.inject({ method: 'POST', url: '/mcp', payload, headers: { 'content-type': 'application/json', ...headers } })
+    if (statusCode === 202) return body === ''
+    return statusCode < 500 && (String(type).startsWith('text/event-stream') || isAnswer(JSON.parse(body)))
+  }), { numRuns: 500 })
+  t.strictSame(log.filter(({ level }) => Number(level) >= 50), [])
 })

@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import type { McpServer } from '../../lib/server.js'
 import { stdio } from '../../lib/transports/stdio.js'
 import type { Tool } from '../../types/index.js'
+import { anyText, isAnswer } from '../support/messages.js'
 import { serverOf } from '../support/server.js'
 import { turn, until, wait } from '../support/time.js'
 
@@ -75,6 +76,16 @@ t.test('however the bytes are split, the lines are the same', async t => {
     const chunks = places.slice(1).map((to, i) => bytes.subarray(places[i], to))
     return JSON.stringify((await answers(server, chunks)).map(message => message.id)) === JSON.stringify(ids)
   }), { numRuns: 50 })
+  t.pass('no counterexample')
+})
+
+t.test('whatever the lines hold, what comes back is messages, and the next line is served', async t => {
+  const { server } = serving(t)
+  const line = fc.oneof({ weight: 5, arbitrary: anyText }, { weight: 1, arbitrary: fc.string({ unit: 'binary' }) })
+  await fc.assert(fc.asyncProperty(fc.array(line, { maxLength: 5 }), async lines => {
+    const got = await answers(server, [...lines, ping('the last one')].map(one => one + '\n'))
+    return got.every(isAnswer) && got.some(one => one.id === 'the last one' && 'result' in one)
+  }), { numRuns: 200 })
   t.pass('no counterexample')
 })
 
