@@ -3,7 +3,7 @@ import type { Exchange } from './exchange.js'
 
 const TICK = 50
 
-interface Times { deadline: number, hold: number }
+interface Times { began: number, deadline: number, hold: number }
 
 /** The calls in flight of one endpoint. Timeouts are found by one sweep over them; a timer for each call would cost more than the call. */
 export class Calls {
@@ -24,11 +24,17 @@ export class Calls {
 
   get size (): number { return this.open.size }
 
+  /** A call that is there already keeps the time it began; how long it may take is known once its method has said so. */
   add (exchange: Exchange): void {
     const { timeout } = exchange
-    const now = Date.now()
-    this.open.set(exchange, { deadline: timeout === 0 ? Infinity : now + timeout, hold: now + this.after })
+    const { began, hold } = this.open.get(exchange) ?? this.beginning()
+    this.open.set(exchange, { began, deadline: timeout === 0 ? Infinity : began + timeout, hold })
     this.timer ??= setInterval(() => this.sweep(Date.now()), TICK).unref()
+  }
+
+  private beginning () {
+    const began = Date.now()
+    return { began, hold: began + this.after }
   }
 
   delete (exchange: Exchange): void {

@@ -26,11 +26,24 @@ export function dispatch (exchange: Exchange): void {
   run(exchange, method, params)
 }
 
+/** Takes up a call that was ended by a question, where this is one. */
 function run (exchange: Exchange, method: Method, params: Params): void {
+  let opening
+  try {
+    opening = method.asks === true && resumes(params) ? exchange.resume(params) : undefined
+  } catch (error) {
+    return failed(exchange, method, error)
+  }
+  if (opening === undefined) return call(exchange, method, params)
+  exchange.wait()
+  opening.then(() => call(exchange, method, params), error => failed(exchange, method, error))
+}
+
+function call (exchange: Exchange, method: Method, params: Params): void {
+  if (exchange.settled) return // cancelled while its state was opened, or its questions were answered
   let value
   try {
-    const opening = method.asks === true && resumes(params) ? exchange.resume(params) : undefined
-    value = opening === undefined ? method.call(params, exchange) : opening.then(() => method.call(params, exchange))
+    value = method.call(params, exchange)
     if (value === KEPT) return
     if (isThenable(value)) {
       exchange.wait()
@@ -49,10 +62,11 @@ export function notify (served: Served, message: Notification, inFlight: Iterabl
   if (listener !== undefined && (message.params === undefined || isObject(message.params))) listener.receive(message.params ?? {}, inFlight)
 }
 
-/** A call whose time is over is answered at once; what its handler still does is nobody's. */
+/** A call whose time is over is answered at once, with its question where it has come to one; what its handler still does is nobody's. */
 export function expire (exchange: Exchange, error: Error): void {
   exchange.abort(error)
-  failed(exchange, exchange.method as Method, error)
+  if (exchange.rounds?.answering === true) refuse(exchange, exchange.method as Method, error)
+  else failed(exchange, exchange.method as Method, error)
 }
 
 function paramsOf (params: unknown): Params {
@@ -68,12 +82,10 @@ export function inputRequired (exchange: Exchange): void {
   const { rounds, method } = exchange
   if (exchange.settled || rounds === undefined || rounds.answering || method === undefined) return
   rounds.answering = true
+  exchange.wait()
   rounds.result().then(
     result => exchange.end(resultText(exchange.message.id, exchange.served.encode(method, result)), 200),
-    error => {
-      exchange.rounds = undefined
-      failed(exchange, method, error)
-    })
+    error => refuse(exchange, method, error))
 }
 
 /** A handler that returns its questions: it runs again with the answers, at once or in the next round. */
@@ -107,6 +119,11 @@ function settled (exchange: Exchange, method: Method, value: unknown): void {
 function failed (exchange: Exchange, method: Method, error: unknown): void {
   if (exchange.settled) return
   if (exchange.rounds?.required === true) return inputRequired(exchange)
+  refuse(exchange, method, error)
+}
+
+function refuse (exchange: Exchange, method: Method, error: unknown): void {
+  if (exchange.settled) return
   let result
   try {
     result = method.failed?.(error, exchange)

@@ -172,5 +172,5 @@ export class Exchange {
 function sorted (value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (!isObject(value)) return value ?? null
-  return Object.keys(value).sort().map(key => [key, sorted(value[key])])
+  return Object.fromEntries(Object.keys(value).sort().map(key => [key, sorted(value[key])]))
 }

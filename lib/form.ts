@@ -3,6 +3,8 @@ import { MCP_ERR_INPUT_SCHEMA } from './errors.js'
 import { isObject } from './jsonrpc.js'
 import { prepareSchema } from './json-schema.js'
 import type { JsonSchema } from './json-schema.js'
+import { checkOf } from './validate.js'
+import type { Check } from './validate.js'
 
 // The schema of a form: a flat object of primitives (2026-07-28 client/elicitation, Requested Schema). TypeBox writes enumerations as unions
 // of literals; forms have words of their own for them.
@@ -14,14 +16,24 @@ const ARRAY = ['type', 'title', 'description', 'default', 'minItems', 'maxItems'
 const WORDS: Record<string, string[]> = { string: STRING, number: NUMBER, integer: NUMBER, boolean: BOOLEAN, array: ARRAY }
 const FORMATS = ['email', 'uri', 'date', 'date-time']
 
-export interface Form { requestedSchema: JsonSchema, validated: JsonSchema }
+export interface Form { requestedSchema: JsonSchema, validated: JsonSchema, fits: Check }
 
 const known = new WeakMap<object, Form>()
+/** Schemas that stand in a handler are new objects in each call, with the same text. Weak: a form that nobody asks any more goes, with what was compiled for it. */
+const byText = new Map<string, WeakRef<Form>>()
+const gone = new FinalizationRegistry<string>(text => { if (byText.get(text)?.deref() === undefined) byText.delete(text) })
 
 /** @throws MCP_ERR_INPUT_SCHEMA that names the field and what a form can have */
 export function formOf (source: Schema): Form {
   const before = known.get(source)
   if (before !== undefined) return before
+  const text = JSON.stringify(source)
+  const form = byText.get(text)?.deref() ?? made(source, text)
+  known.set(source, form)
+  return form
+}
+
+function made (source: Schema, text: string): Form {
   let validated
   try {
     validated = prepareSchema(source).schema
@@ -31,8 +43,9 @@ export function formOf (source: Schema): Form {
   if (validated.type !== 'object' || !isObject(validated.properties)) throw new MCP_ERR_INPUT_SCHEMA('the root must be an object with properties')
   const properties = Object.fromEntries(Object.entries(validated.properties).map(([name, field]) => [name, fieldOf(name, field)]))
   const requestedSchema = { type: 'object', properties, ...(Array.isArray(validated.required) && validated.required.length > 0 && { required: validated.required }) }
-  const form = { requestedSchema, validated }
-  known.set(source, form)
+  const form = { requestedSchema, validated, fits: checkOf(validated, { useDefaults: true, alone: true }) }
+  byText.set(text, new WeakRef(form))
+  gone.register(form, text)
   return form
 }
 

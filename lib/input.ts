@@ -28,19 +28,35 @@ export function quiet<T> (promise: Promise<T>): Promise<T> {
   return promise
 }
 
-/** The params of a question in the words of the exchange's revision. @throws InputUnsupportedError */
-export function paramsFor (exchange: Exchange, question: Question): Record<string, unknown> {
-  const { revision } = exchange.served
-  const told = revision.ask.as === 'request'
-  const params = revision.question(question.method, question.params, exchange.nextId())
-  if (typeof params === 'string') throw new InputUnsupportedError(`The client speaks ${revision.version}: ${params}`, question.needs, told)
-  for (const [capability, parts] of Object.entries(question.needs)) {
-    const has = exchange.capabilities[capability]
-    if (!isObject(has) || !Object.keys(parts).every(part => offers(has, part))) {
-      throw new InputUnsupportedError(`The client has not declared the capability ${[capability, ...Object.keys(parts)].join('.')}`, question.needs, told)
+/** The params of questions that go together, by their keys, in the words of the exchange's revision. @throws InputUnsupportedError that names all that is missing: then none is put */
+export function paramsOf (exchange: Exchange, questions: Questions): Record<string, Record<string, unknown>> {
+  const params: Record<string, Record<string, unknown>> = {}
+  const reasons = new Set<string>()
+  const missing: Question['needs'] = {}
+  for (const [key, question] of Object.entries(questions)) {
+    const words = wordsFor(exchange, question)
+    if (typeof words !== 'string') {
+      params[key] = words
+      continue
     }
+    reasons.add(words)
+    for (const [capability, parts] of Object.entries(question.needs)) missing[capability] = { ...missing[capability], ...parts }
   }
+  if (reasons.size > 0) throw new InputUnsupportedError([...reasons].join('; '), missing, exchange.served.revision.ask.as === 'request')
   return params
+}
+
+/** The params of one question; a string says why it cannot be put. */
+function wordsFor (exchange: Exchange, { method, params, needs }: Question): Record<string, unknown> | string {
+  const { revision } = exchange.served
+  const words = revision.question(method, params, exchange.nextId())
+  if (typeof words === 'string') return `The client speaks ${revision.version}: ${words}`
+  for (const [capability, parts] of Object.entries(needs)) {
+    const has = exchange.capabilities[capability]
+    const wanted = revision.ask.parts ? Object.keys(parts) : []
+    if (!isObject(has) || !wanted.every(part => offers(has, part))) return `The client has not declared the capability ${[capability, ...wanted].join('.')}`
+  }
+  return words
 }
 
 /** A client that says only that it elicits means forms (2025-11-25 client/elicitation, Capabilities). */
@@ -67,16 +83,19 @@ export class Requests implements Asker {
   /** None is sent where one cannot be. */
   private async all (questions: Questions): Promise<Record<string, unknown>> {
     const send = this.sender()
-    const asked = Object.entries(questions).map(([key, question]) => ({ key, question, params: paramsFor(this.exchange, question) }))
-    const answers = asked.map(async ({ key, question, params }) => [key, await this.one(question, params, send)] as const)
+    const params = paramsOf(this.exchange, questions)
+    const answers = Object.entries(questions).map(async ([key, question]) => [key, await this.one(question, params[key] as Record<string, unknown>, send)] as const)
     for (const answer of answers) quiet(answer)
     return Object.fromEntries(await Promise.all(answers))
   }
 
   once (key: string, make: () => unknown): Promise<unknown> {
-    const kept = this.kept.get(key) ?? quiet((async () => await make())())
-    this.kept.set(key, kept)
-    return kept
+    const before = this.kept.get(key)
+    if (before !== undefined) return before
+    const made = quiet((async () => await make())())
+    this.kept.set(key, made)
+    made.catch(() => this.kept.delete(key))
+    return made
   }
 
   require (questions: Questions, state: unknown): Promise<void> {
@@ -95,8 +114,8 @@ export class Requests implements Asker {
     const { exchange } = this
     const { session, channel } = exchange
     if (session === undefined) throw new NoStreamError('A call without a session cannot ask its client')
-    const send = channel.streams ? (text: string) => exchange.send(text) : session.sender
-    if (send === undefined) throw new NoStreamError('There is no stream to ask the client on: it takes JSON alone and has no GET stream open')
+    const send = channel.connected ? (text: string) => exchange.send(text) : session.sender
+    if (send === undefined) throw new NoStreamError('There is no stream to ask the client on: it takes JSON alone, or its connection is gone, and it has no GET stream open')
     return send
   }
 

@@ -59,6 +59,8 @@ export interface Served {
 export interface Channel {
   /** Whether anything can be sent before the answer. */
   readonly streams: boolean
+  /** Whether what is sent now reaches the client, so that it can be asked. */
+  readonly connected: boolean
   /** Whether the client can be told of changes later. */
   readonly hears: boolean
   /** A message that belongs to the request; dropped where it cannot be sent or the client is gone. */

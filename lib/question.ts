@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import type { Question as Public, SampleParams, Schema } from '../types/index.js'
 import { formOf } from './form.js'
 import { isObject } from './jsonrpc.js'
-import { checkOf } from './validate.js'
 
 // What a client can be asked (client/elicitation, client/sampling, client/roots), in the words of the newest revision.
 
@@ -21,18 +20,23 @@ export interface Question {
 
 const ACTIONS = ['accept', 'decline', 'cancel']
 const DEFAULT_TOKENS = 1_000
+/** They need a capability of their own (2025-11-25 client/sampling, Capabilities). */
+const CONTEXTS = ['thisServer', 'allServers']
 
 const question = <A>(one: Question): Public<A> => one as unknown as Public<A>
 
 export function elicit (message: string, schema: Schema) {
-  const { requestedSchema, validated } = formOf(schema)
-  const fits = checkOf(validated, { useDefaults: true })
+  const { requestedSchema, fits } = formOf(schema)
   return question<never>({
     method: 'elicitation/create',
     params: { message, requestedSchema },
     needs: { elicitation: { form: {} } },
     check: answer => checkAction(answer) ?? ((answer as { action: string }).action === 'accept' ? fits((answer as { content?: unknown }).content ?? {}) : undefined),
-    read: ({ action, content }) => action === 'accept' ? { action, content: content ?? {} } : { action }
+    read: ({ action, content = {} }) => {
+      if (action !== 'accept') return { action }
+      fits(content) // fills in defaults, where the client sent no content at all
+      return { action, content }
+    }
   })
 }
 
@@ -47,11 +51,11 @@ export function elicitUrl (message: string, url: string) {
 }
 
 export function sample (params: SampleParams | string) {
-  const full = typeof params === 'string' ? { messages: [{ role: 'user', content: { type: 'text', text: params } }], maxTokens: DEFAULT_TOKENS } : { ...params }
+  const full: SampleParams = typeof params === 'string' ? { messages: [{ role: 'user', content: { type: 'text', text: params } }], maxTokens: DEFAULT_TOKENS } : { ...params }
   return question<never>({
     method: 'sampling/createMessage',
-    params: full,
-    needs: { sampling: 'tools' in full && full.tools !== undefined ? { tools: {} } : {} },
+    params: full as unknown as Question['params'],
+    needs: { sampling: { ...((full.tools ?? full.toolChoice) !== undefined && { tools: {} }), ...(CONTEXTS.includes(full.includeContext as string) && { context: {} }) } },
     check: answer => isObject(answer) && typeof answer.role === 'string' && typeof answer.model === 'string' && typeof answer.content === 'object' && answer.content !== null
       ? undefined
       : 'an answer to sampling/createMessage has role, content and model',

@@ -44,11 +44,11 @@ export class RequestStates {
 
   /** @throws Error that names the largest part, where there is too much of it */
   async seal (state: State): Promise<string> {
-    const text = JSON.stringify({ ...state, until: Date.now() + this.ttl })
-    if (text.length > MAX_BYTES) throw new Error(`requestState has ${text.length} bytes, more than the ${MAX_BYTES} there may be; the largest part is ${largest(state)}`)
+    const bytes = new TextEncoder().encode(JSON.stringify({ ...state, once: carried(state.once), until: Date.now() + this.ttl }))
+    if (bytes.length > MAX_BYTES) throw new Error(`requestState has ${bytes.length} bytes, more than the ${MAX_BYTES} there may be; the largest part is ${largest(state)}`)
     const { CompactEncrypt } = await import('jose')
     const [kid, key] = [...this.keys][0] as [string, Uint8Array]
-    return await new CompactEncrypt(new TextEncoder().encode(text)).setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid }).encrypt(key)
+    return await new CompactEncrypt(bytes).setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid }).encrypt(key)
   }
 
   /** @throws McpError -32602, the same for all that can be wrong with it */
@@ -66,7 +66,8 @@ export class RequestStates {
     const key = this.keys.get(String(decodeProtectedHeader(sealed).kid))
     if (key === undefined) throw refused()
     const { plaintext } = await compactDecrypt(sealed, key, { keyManagementAlgorithms: ['dir'], contentEncryptionAlgorithms: ['A256GCM'] })
-    return JSON.parse(new TextDecoder().decode(plaintext))
+    const { once, ...rest } = JSON.parse(new TextDecoder().decode(plaintext))
+    return { ...rest, once: Object.fromEntries(once) }
   }
 
   private use (id: string, until: number): void {
@@ -82,7 +83,16 @@ const canonical = (segment: string): boolean => SEGMENT.test(segment) && Buffer.
 /** Tells keys apart without telling them. */
 const keyId = (key: Uint8Array): string => createHash('sha256').update('fastify-mcp-plugin.kid').update(key).digest('base64url').slice(0, 8)
 
+/** JSON drops a member that is undefined; an entry without a value is still there. */
+const carried = (once: State['once']): unknown[][] => Object.entries(once).map(([key, value]) => JSON.stringify(value) === undefined ? [key] : [key, value])
+
 function largest (state: State): string {
-  const parts = [...Object.entries(state.once).map(([key, value]) => [`once("${key}")`, value] as const), ...Object.entries(state.answers).map(([key, { answer }]) => [`the answer to "${key}"`, answer] as const)]
-  return parts.map(([name, value]) => [name, JSON.stringify(value).length] as const).sort((a, b) => b[1] - a[1])[0]?.[0] ?? 'the list of questions'
+  const parts: [string, unknown][] = [
+    ...Object.entries(state.once).map(([key, value]): [string, unknown] => [`once("${key}")`, value]),
+    ...Object.entries(state.answers).map(([key, { answer }]): [string, unknown] => [`the answer to "${key}"`, answer]),
+    ['the state that the handler returned', state.own],
+    ['the list of questions', [state.asked, state.questions]]
+  ]
+  const sizes = parts.map(([name, value]) => ({ name, size: JSON.stringify(value)?.length ?? 0 }))
+  return sizes.reduce((most, one) => one.size > most.size ? one : most).name
 }

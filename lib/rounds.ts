@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { InputOptions } from '../types/index.js'
 import { InputRequired } from './errors.js'
 import type { Exchange } from './exchange.js'
-import { paramsFor, quiet } from './input.js'
+import { paramsOf, quiet } from './input.js'
 import type { Asker, Questions } from './input.js'
 import { digestOf, questionOf } from './question.js'
 import type { Question } from './question.js'
@@ -11,7 +11,8 @@ import type { State } from './request-state.js'
 // 2026-07-28 basic/patterns/mrtr: a call that has a question ends with it; the client makes the call again with the answer, and the handler
 // starts from its first line. Answers that were given come back at once.
 
-const NEVER = new Promise<never>(() => {})
+/** A new one each time: what waits for it goes with it. */
+const never = () => new Promise<never>(() => {})
 /** How long a handler may take to wind up after its question, in ms, before the question goes out. */
 const WIND_UP = 100
 
@@ -19,9 +20,12 @@ export class Rounds implements Asker {
   private readonly exchange: Exchange
   private readonly before: State | undefined
   private readonly responses: Record<string, unknown>
-  private readonly given: State['answers'] = {}
+  private readonly given = new Map<string, State['answers'][string]>()
   private own: { state: unknown, questions: NonNullable<State['questions']> } | undefined
-  private readonly once_: Record<string, unknown> = {}
+  private readonly running = new Map<string, Promise<unknown>>()
+  private readonly made = new Map<string, unknown>()
+  /** How often each key was asked in this run. */
+  private readonly times = new Map<string, number>()
   private readonly open = new Map<string, { params: Record<string, unknown>, question: Question }>()
   /** The question is on its way. */
   answering = false
@@ -40,29 +44,47 @@ export class Rounds implements Asker {
   get required (): boolean { return this.marker !== undefined }
 
   ask (questions: Questions, { singleUse = false }: InputOptions): Promise<Record<string, unknown>> {
-    if (this.stopped) return NEVER
+    if (this.stopped) return never()
     const { method } = this.exchange
     // A list or a completion has no place for a question (2026-07-28 basic/patterns/mrtr, Supported Requests).
     if (method !== undefined && method.asks !== true) return quiet(Promise.reject(new Error(`${method.name} cannot ask its client`)))
-    const answers: Record<string, unknown> = {}
-    for (const [key, question] of Object.entries(questions)) {
-      let params
-      try { params = paramsFor(this.exchange, question) } catch (error) { return quiet(Promise.reject(error)) }
+    let params: Record<string, Record<string, unknown>>
+    try { params = paramsOf(this.exchange, questions) } catch (error) { return quiet(Promise.reject(error)) }
+    const asked = Object.entries(questions).map(([name, question]) => ({ name, question, key: this.keyOf(name) }))
+    this.single ||= singleUse && asked.length > 0
+    const answers = asked.map(({ name, question, key }) => {
       const answer = this.answerTo(key, question, singleUse)
-      if (answer === undefined) this.open.set(key, { params, question })
-      else answers[key] = question.read(answer)
-    }
-    if (Object.keys(questions).every(key => !this.open.has(key))) return Promise.resolve(answers)
-    this.single ||= singleUse
-    return this.stop()
+      if (answer === undefined) this.open.set(key, { params: params[name] as Record<string, unknown>, question })
+      return [name, answer && question.read(answer)] as const
+    })
+    if (asked.some(({ key }) => this.open.has(key))) return this.stop()
+    return Promise.resolve(Object.fromEntries(answers))
   }
 
   once (key: string, make: () => unknown): Promise<unknown> {
-    if (this.stopped) return NEVER
-    const { once_, before } = this
-    if (Object.hasOwn(once_, key)) return Promise.resolve(once_[key])
-    if (before !== undefined && Object.hasOwn(before.once, key)) return Promise.resolve(once_[key] = before.once[key])
-    return quiet((async () => (once_[key] = await make()))())
+    if (this.stopped) return never()
+    const running = this.running.get(key) ?? quiet(this.makeOnce(key, make))
+    this.running.set(key, running)
+    return running
+  }
+
+  private async makeOnce (key: string, make: () => unknown): Promise<unknown> {
+    const before = this.before?.once ?? {}
+    try {
+      const value = Object.hasOwn(before, key) ? before[key] : await make()
+      this.made.set(key, value)
+      return value
+    } catch (error) {
+      this.running.delete(key)
+      throw error
+    }
+  }
+
+  /** A key that a run comes to again is another question: it has no answer yet. */
+  private keyOf (name: string): string {
+    const times = (this.times.get(name) ?? 0) + 1
+    this.times.set(name, times)
+    return times === 1 ? name : `${name}#${times}`
   }
 
   get state (): unknown { return this.before?.own }
@@ -79,7 +101,8 @@ export class Rounds implements Asker {
   }
 
   require (questions: Questions, state: unknown): undefined {
-    for (const [key, question] of Object.entries(questions)) this.open.set(key, { params: paramsFor(this.exchange, question), question })
+    const params = paramsOf(this.exchange, questions)
+    for (const [key, question] of Object.entries(questions)) this.open.set(key, { params: params[key] as Record<string, unknown>, question })
     this.marker ??= new InputRequired('The handler returned questions')
     this.own = { state, questions: Object.fromEntries([...this.open].map(([key, { question: { method, params } }]) => [key, { method, params }])) }
   }
@@ -91,10 +114,10 @@ export class Rounds implements Asker {
     const earlier = before?.answers[key]
     const kept = earlier?.digest === digest ? earlier.answer : undefined
     // Without a state nothing says what was asked; that is good enough only where no harm can come of it.
-    const counts = before === undefined ? !singleUse && Object.keys(this.once_).length === 0 : before.asked[key] === digest
+    const counts = before === undefined ? !singleUse && this.running.size === 0 : before.asked[key] === digest
     const answer = kept ?? (counts && Object.hasOwn(responses, key) ? responses[key] : undefined)
     if (answer === undefined || question.check(answer) !== undefined) return undefined
-    this.given[key] = { digest, answer: answer as Record<string, unknown> }
+    this.given.set(key, { digest, answer: answer as Record<string, unknown> })
     return answer as Record<string, unknown>
   }
 
@@ -110,15 +133,23 @@ export class Rounds implements Asker {
     return quiet(new Promise((resolve, reject) => setImmediate(() => reject(marker))))
   }
 
-  /** The result that asks. */
+  /** The result that asks. What runs once is waited for: it would run again in the next round. */
   async result (): Promise<Record<string, unknown>> {
     this.stopped = true
-    const { exchange, given: answers, once_: once, own } = this
-    const asked = Object.fromEntries([...this.open].map(([key, { question }]) => [key, digestOf(question)]))
-    const state: State = { bound: exchange.bound(), asked, answers, once, ...(this.single && { single: randomUUID() }), ...(own && { own: own.state, questions: own.questions }) }
+    await Promise.allSettled(this.running.values())
+    const { exchange, own } = this
+    const open = [...this.open]
+    const state: State = {
+      bound: exchange.bound(),
+      asked: Object.fromEntries(open.map(([key, { question }]) => [key, digestOf(question)])),
+      answers: Object.fromEntries(this.given),
+      once: Object.fromEntries(this.made),
+      ...(this.single && { single: randomUUID() }),
+      ...(own && { own: own.state, questions: own.questions })
+    }
     return {
       resultType: 'input_required',
-      inputRequests: Object.fromEntries([...this.open].map(([key, { params, question }]) => [key, { method: question.method, params }])),
+      inputRequests: Object.fromEntries(open.map(([key, { params, question }]) => [key, { method: question.method, params }])),
       requestState: await exchange.endpoint.states.seal(state)
     }
   }

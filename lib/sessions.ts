@@ -35,7 +35,7 @@ export class Session {
   private uris: Set<string> | undefined
   private subscribed = 0
   /** Our own requests that wait for an answer. */
-  private waiting: Map<Id, (response: Response) => void> | undefined
+  private waiting: Map<Id, (response: Response | Error) => void> | undefined
   private asked = 0
 
   constructor (id: string, transport: Transport, served: Served, client: Implementation | undefined, capabilities: ClientCapabilities) {
@@ -87,7 +87,7 @@ export class Session {
 
   /** Sends on the newest stream for changes; undefined where there is none. */
   get sender (): ((text: string) => void) | undefined {
-    const newest = this.streams?.at(-1)
+    const newest = this.streams?.findLast(one => one.connected !== false)
     return newest?.send?.bind(newest)
   }
 
@@ -102,8 +102,9 @@ export class Session {
       }
       if (signal.aborted) return reject(signal.reason)
       signal.addEventListener('abort', withdraw, { once: true })
-      const settle = (response: Response) => {
+      const settle = (response: Response | Error) => {
         signal.removeEventListener('abort', withdraw)
+        if (response instanceof Error) return reject(response)
         if (!('error' in response)) return resolve(response.result)
         const { code, message } = { ...response.error as Partial<typeof response.error> | null }
         reject(new InputRejectedError(`The client answered ${method} with an error: ${message ?? 'it says no more'}`, code))
@@ -111,6 +112,12 @@ export class Session {
       ;(this.waiting ??= new Map()).set(id, settle)
       send(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
     })
+  }
+
+  /** No answer will come any more. */
+  unanswered (reason: Error): void {
+    for (const settle of this.waiting?.values() ?? []) settle(reason)
+    this.waiting = undefined
   }
 
   /** The client's answer to a request of ours; one that nobody waits for is no error. */

@@ -47,6 +47,24 @@ t.test('a call expires when its time is over, and not before', async t => {
   for (const { exchange } of [endless, long]) calls.delete(exchange)
 })
 
+t.test('a call that is added again keeps the time it began', async t => {
+  const expired: [Exchange, number][] = []
+  const start = Date.now()
+  const calls = new Calls(10_000, exchange => {
+    expired.push([exchange, Date.now() - start])
+    calls.delete(exchange)
+  })
+  const { exchange } = calling(calls)
+  await wait(100)
+  exchange.timeout = 200
+  calls.add(exchange)
+  t.equal(calls.size, 1)
+  await wait(50)
+  calls.add(exchange)
+  t.ok(await until(() => expired.length === 1))
+  t.ok((expired[0]?.[1] ?? 0) < 340, `${expired[0]?.[1]} ms`)
+})
+
 t.test('the connection of a long call is kept alive once', async t => {
   const calls = new Calls(60, never)
   const { exchange, channel } = calling(calls)

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import t from 'tap'
 import { dispatch, expire, inputRequired, notify } from '../lib/dispatch.js'
 import { inputRequired as asking } from '../lib/content.js'
-import { CallTimeout, McpError, NoStreamError, rpcError } from '../lib/errors.js'
+import { CallCancelled, CallTimeout, McpError, NoStreamError, rpcError } from '../lib/errors.js'
 import { KEPT } from '../lib/method.js'
 import type { Method } from '../lib/method.js'
 import type { Revision } from '../types/index.js'
@@ -229,6 +229,16 @@ t.test('a call that ends with a question answers with it, whatever its handler h
   }
 })
 
+t.test('a call whose time is over while its question is on its way is an error; before, it is answered with the question', async t => {
+  const rounds = { required: true, answering: false, result: () => new Promise(() => {}) }
+  const { channel, exchange } = askingBy(methodOf('m', () => new Promise(() => {}), { asks: true }), {}, rounds)
+  expire(exchange, new CallTimeout(5))
+  t.equal(rounds.answering, true)
+  t.strictSame(channel.ended, [])
+  expire(exchange, new CallTimeout(5))
+  t.match(channel.answer, { error: { code: -32603 } })
+})
+
 t.test('a question that cannot be put into a result is an error', async t => {
   const rounds = { required: true, answering: false, result: () => Promise.reject(new Error(secret)) }
   const { channel, log } = askingBy(methodOf('m', () => ({}), { asks: true }), {}, rounds)
@@ -246,4 +256,15 @@ t.test('a call that brings answers is resumed before its method is called', asyn
   await turn()
   await turn()
   t.match([order, channel.answer.result], [['resumed', 'called'], { resultType: 'complete' }])
+})
+
+t.test('a call that was cancelled while it was resumed runs no method', async t => {
+  let runs = 0
+  const { exchange, channel } = exchangeOf(endpointOf().endpoint, 'm', { served: servedOf('2026-07-28', [methodOf('m', () => { runs++; return {} }, { asks: true })]), params: { requestState: 'sealed' } })
+  Object.defineProperty(exchange, 'resume', { value: turn })
+  dispatch(exchange)
+  exchange.cancel(new CallCancelled('changed my mind'))
+  await turn()
+  await turn()
+  t.strictSame([runs, channel.ended], [0, []])
 })

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import t from 'tap'
 import { InputRejectedError, InputUnsupportedError, NoStreamError } from '../lib/errors.js'
-import { paramsFor, quiet, type Questions } from '../lib/input.js'
+import { paramsOf, quiet, type Questions } from '../lib/input.js'
 import { elicit, elicitUrl, roots, sample, type Question } from '../lib/question.js'
 import { Session } from '../lib/sessions.js'
 import type { Subscription } from '../lib/subscriptions.js'
@@ -14,6 +14,7 @@ const name = made(elicit('Who?', Type.Object({ name: Type.String() }) as Schema)
 const page = made(elicitUrl('Pay', 'https://a.example'))
 const model = made(sample('Hi'))
 const tools = made(sample({ messages: [], maxTokens: 1, tools: [] }))
+const context = made(sample({ messages: [], maxTokens: 1, includeContext: 'allServers' }))
 const where = made(roots())
 const everything = { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: {} }
 const accept = (content: object) => ({ action: 'accept', content })
@@ -24,7 +25,7 @@ interface CallOptions { version?: Version, capabilities?: object, session?: bool
 function callOf ({ version = '2025-11-25', capabilities = everything, session: has = true, streams = true }: CallOptions = {}) {
   const { endpoint, log } = endpointOf()
   const channel = new FakeChannel()
-  channel.streams = streams
+  channel.streams = channel.connected = streams
   const session = has ? new Session('s-1', 'http', servedOf(version), undefined, capabilities as never) : undefined
   const { exchange } = exchangeOf(endpoint, 'tools/call', { version, channel, ...(session && { session }) })
   const elsewhere: any[] = []
@@ -41,21 +42,22 @@ t.test('a client is asked for what it offers, and for nothing else', async t => 
     [page, { elicitation: {} }, false], [page, { elicitation: { form: {} } }, false], [page, { elicitation: { url: {} } }, true], [page, { elicitation: { url: true } }, false],
     [model, {}, false], [model, { sampling: {} }, true], [model, { sampling: { tools: {} } }, true],
     [tools, { sampling: {} }, false], [tools, { sampling: { tools: {} } }, true], [tools, { sampling: { context: {} } }, false],
+    [context, { sampling: {} }, false], [context, { sampling: { context: {} } }, true], [context, { sampling: { tools: {} } }, false],
     [where, {}, false], [where, { roots: {} }, true], [where, { roots: { listChanged: true } }, true]
   ]
   for (const version of ['2025-11-25', '2026-07-28'] as const) {
     for (const [question, capabilities, good] of rows) {
       const { exchange } = exchangeOf(endpointOf().endpoint, 'tools/call', { version, params: { _meta: { 'io.modelcontextprotocol/clientCapabilities': capabilities } }, session: new Session('s', 'http', servedOf(version), undefined, capabilities as never) })
       const title = `${version}: ${question.method} with ${JSON.stringify(capabilities)}`
-      if (good) t.doesNotThrow(() => paramsFor(exchange, question), title)
-      else t.throws(() => paramsFor(exchange, question), InputUnsupportedError, title)
+      if (good) t.doesNotThrow(() => paramsOf(exchange, { one: question }), title)
+      else t.throws(() => paramsOf(exchange, { one: question }), InputUnsupportedError, title)
     }
   }
 })
 
 t.test('the error says what is missing: as a protocol error from 2026-07-28 on, for whoever reads the result before', async t => {
   const thrown = (version: Version, question: Question) => {
-    try { paramsFor(exchangeOf(endpointOf().endpoint, 'tools/call', { version }).exchange, question) } catch (error) { return error }
+    try { paramsOf(exchangeOf(endpointOf().endpoint, 'tools/call', { version }).exchange, { one: question }) } catch (error) { return error }
     return undefined
   }
   const rows: Array<[Question, string, string, object]> = [
@@ -67,6 +69,10 @@ t.test('the error says what is missing: as a protocol error from 2026-07-28 on, 
     t.match(thrown('2026-07-28', question), { name: 'InputUnsupportedError', capability, code: -32021, data: { requiredCapabilities }, message, told: false })
     t.match(thrown('2025-11-25', question), { name: 'InputUnsupportedError', capability, data: undefined, message, told: true })
   }
+  const both = (version: Version) => { try { paramsOf(exchangeOf(endpointOf().endpoint, 'tools/call', { version }).exchange, { a: page, b: tools, c: name, d: name }) } catch (error) { return error } }
+  const message = 'The client has not declared the capability elicitation.url; The client has not declared the capability sampling.tools; The client has not declared the capability elicitation.form'
+  t.match(both('2026-07-28'), { code: -32021, message, data: { requiredCapabilities: { elicitation: { url: {}, form: {} }, sampling: { tools: {} } } } }, 'all of it')
+  t.match(both('2025-11-25'), { message, data: undefined })
   t.match(thrown('2025-03-26', name), { capability: 'elicitation', message: /2025-03-26.*no elicitation/, told: true })
 })
 
@@ -208,6 +214,7 @@ t.test('once runs once for each key, in the same call', async t => {
   await requests.once('nothing', () => { runs++ })
   t.equal(runs, 3)
   await t.rejects(requests.once('broken', () => { throw new Error('sync') }), /sync/)
+  t.equal(await requests.once('broken', () => 'mended'), 'mended', 'what failed was not done')
 })
 
 t.test('questions that a handler returns: their answers, and the state that went with them', async t => {

@@ -151,6 +151,7 @@ t.test('once keeps its value for the rounds that follow', async t => {
   t.strictSame(await three.rounds.once('x', make), { token: 1 })
   t.strictSame(await three.rounds.once('y', make), { token: 2 }, 'another key is another value')
   await t.rejects(three.rounds.once('z', async () => { throw new Error('no') }), /no/)
+  t.equal(await three.rounds.once('z', () => 'yes'), 'yes', 'what failed was not done')
 })
 
 t.test('once runs once, also where it gives nothing back', async t => {

@@ -26,7 +26,7 @@ export const revision20241105: Revision = {
     annotations: ['audience', 'priority'],
     structured: 'none'
   },
-  ask: { as: 'request', sampling: { content: ['text', 'image'], tools: false } },
+  ask: { as: 'request', parts: false, sampling: { content: ['text', 'image'], tools: false } },
   question (method, params, id) { return asked(this.ask, method, params, id) },
   badArguments: 'error',
   resourceNotFound: -32002,

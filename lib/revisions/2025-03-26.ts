@@ -6,7 +6,7 @@ export const revision20250326: Revision = {
   ...revision20241105,
   version: '2025-03-26',
   words: more(revision20241105.words, { tool: ['annotations'], progress: ['message'], capabilities: ['completions'], content: ['audio'] }),
-  ask: { as: 'request', sampling: { content: ['text', 'image', 'audio'], tools: false } },
+  ask: { as: 'request', parts: false, sampling: { content: ['text', 'image', 'audio'], tools: false } },
   batches: true,
   resumes: 'yes'
 }

@@ -8,7 +8,7 @@ export const revision20251125: Revision = {
   ...revision20250618,
   version: '2025-11-25',
   words: more(revision20250618.words, { tool: ['icons'], implementation: ['description', 'icons', 'websiteUrl'], block: ['icons'], resource: ['icons'], prompt: ['icons'] }),
-  ask: { ...revision20250618.ask, sampling: { ...revision20250618.ask.sampling, tools: true }, form: 'full', url: 'with id' },
+  ask: { ...revision20250618.ask, parts: true, sampling: { ...revision20250618.ask.sampling, tools: true }, form: 'full', url: 'with id' },
   badArguments: 'result',
   resumes: 'primed',
   encode (method, result) {

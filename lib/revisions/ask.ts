@@ -8,6 +8,8 @@ type Members = Record<string, unknown>
 export interface AskWords {
   /** A request of the server's own, awaited; or the result of the call, which is then made again. */
   readonly as: 'request' | 'result'
+  /** Whether the capabilities of a client have parts: form, url, tools, context. */
+  readonly parts: boolean
   readonly sampling: { readonly content: readonly string[], readonly tools: boolean }
   readonly form?: 'plain' | 'full'
   /** Whether pages can be opened, and whether such a question has an id. */

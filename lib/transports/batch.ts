@@ -50,6 +50,7 @@ export class BatchAnswer {
     const { outer } = this
     return {
       streams: outer.streams,
+      get connected () { return outer.connected },
       hears: outer.hears,
       send: text => this.send(text),
       end: text => this.add(text),

@@ -4,6 +4,7 @@ import type { SseStream } from './stream.js'
 
 /** Where the messages of one stream are written: a connection, or a stream that may outlive its connections. */
 export interface Outlet {
+  readonly connected: boolean
   write (text: string): void
   /** Nothing follows `last`. */
   end (last?: string): void
@@ -12,6 +13,7 @@ export interface Outlet {
 }
 
 export const plain = (stream: SseStream): Outlet => ({
+  get connected () { return stream.connected },
   write: text => stream.write(frame(text)),
   end: last => stream.end(last === undefined ? '' : frame(last)),
   release () {}
@@ -30,6 +32,7 @@ export function resumable (replay: ReplayStream, stream: SseStream, { primed, af
   if (primed) stream.write(`id: ${replay.start}\nretry: ${RETRY}\ndata: \n\n`)
   replay.attach(sink, after)
   return {
+    get connected () { return replay.connected },
     write: text => replay.write(text),
     end (last) {
       if (last !== undefined) replay.write(last)

@@ -1,5 +1,5 @@
 import { dispatch, notify } from '../dispatch.js'
-import { CallCancelled, McpError, rpcError } from '../errors.js'
+import { CallCancelled, McpError, NoStreamError, rpcError } from '../errors.js'
 import { Exchange } from '../exchange.js'
 import { errorText, isObject, kindOf, readableId } from '../jsonrpc.js'
 import type { Id, Notification, Request, Response } from '../jsonrpc.js'
@@ -30,6 +30,8 @@ export class Peer implements Subscription {
   private readonly options: PeerOptions
   private readonly inFlight = new Map<Id, Exchange>()
   private left = false
+  /** False when nothing more can come from the client: whoever waits for its answer would wait for ever. */
+  answers = true
   /** The client has introduced itself: nothing is told before (2024-11-05 basic/lifecycle). */
   private introduced = false
 
@@ -98,6 +100,12 @@ export class Peer implements Subscription {
     this.introduced = true
   }
 
+  /** The client says nothing more; it may still read what it asked for. */
+  silent (): void {
+    this.answers = false
+    this.session?.unanswered(new NoStreamError('The client has ended its input: it cannot answer'))
+  }
+
   /** The client is gone: nothing more is written, and what it asked for is cancelled. */
   leave (reason: string): void {
     this.server.subscriptions.delete(this)
@@ -114,6 +122,7 @@ export class Peer implements Subscription {
 
 class PeerChannel implements Channel {
   readonly streams = true
+  get connected (): boolean { return this.peer.answers }
   readonly hears = true
   private readonly peer: Peer
   private readonly id: Id | undefined

@@ -36,6 +36,7 @@ export async function stdio (server: McpServer, { input, output, lineLimit }: St
   input.on('data', (chunk: Buffer | string) => lines.push(chunk))
   await finished(input, { writable: false }).catch(() => {})
   lines.end()
+  peer.silent()
   const left = output.destroyed || output.writableEnded
   if (!left) await Promise.race([server.calls.drained(GRACE), gone])
   peer.leave('The client is gone')

@@ -80,6 +80,8 @@ export class SseStream {
     this.maxBuffered = maxBuffered
   }
 
+  get connected (): boolean { return !this.ended && !this.raw.destroyed }
+
   /** Resolves when the response is finished, or its connection gone. */
   get closed (): Promise<void> {
     const { raw } = this

@@ -211,12 +211,13 @@ alone('without one there is nowhere to ask', async t => {
 alone('when the input of stdio has ended, nobody can answer', async t => {
   const { tool, ended } = asking()
   const client = await open(t, modeOf('2025-11-25', 'stdio'), { tools: [tool] })
-  await begun(client)
+  const { id, inbox } = await begun(client)
   const { input, done } = client.peer as StdioPeer
   input.end()
   const left = await Promise.race([done.then(() => true), wait(5000).then(() => false)])
   t.ok(left, 'so the server does not wait')
-  t.strictSame(ended, ['AbortError'])
+  t.strictSame(ended, ['NoStreamError'])
+  t.match(inbox.messages.find(one => one.id === id), { result: { isError: true } }, 'and answers what was asked')
   if (!left) await client.server.app.close()
 })
 

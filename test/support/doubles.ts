@@ -14,6 +14,7 @@ export const revisionOf = (version: Version): Revision => revisions.find(one => 
 
 export class FakeChannel implements Channel {
   streams = true
+  connected = true
   hears = true
   /** Texts sent before the answer. */
   readonly sent: string[] = []
