@@ -32,16 +32,30 @@ export async function ended (pid: number, ms = PATIENCE): Promise<boolean> {
   return !alive(pid)
 }
 
+/** What a client starts a server with, and writes to it by. */
+export interface Pipe { readonly pid: number | null, send (message: any, options?: any): Promise<void> }
+
+/** Tells whether a call of this tool has gone out. A client that is told early enough to forget a call never sends it. */
+function sentBy (pipe: Pipe, tool: string): () => boolean {
+  const send = pipe.send.bind(pipe)
+  let sent = false
+  pipe.send = async (message, options) => {
+    await send(message, options)
+    sent ||= message.method === 'tools/call' && message.params.name === tool
+  }
+  return () => sent
+}
+
 /** The fixture as a subject: what another process knows has to be asked for. */
-export async function childSubject (driver: Driver, revision: string, pid: () => number | null | undefined): Promise<Subject> {
+export async function childSubject (driver: Driver, revision: string, pipe: Pipe): Promise<Subject> {
   const { tools } = await import(new URL('../fixture/tools.js', import.meta.url).href)
-  let started: number | null | undefined
+  let started: number | null
   return {
     driver: {
       ...driver,
       async connect () {
         await driver.connect()
-        started = pid()
+        started = pipe.pid
       }
     },
     revision,
@@ -50,7 +64,7 @@ export async function childSubject (driver: Driver, revision: string, pid: () =>
     instructions: 'A server for checks. Every tool says what it does.',
     // Messages are read in the order in which they were written.
     hearing: () => true,
-    calling: () => true,
+    calling: sentBy(pipe, 'slow'),
     async toggle (name, on) { await driver.call('toggle', { name, on }) },
     slow: async () => JSON.parse(textOf(await driver.call('slow_log'))).map((one: { outcome: string }) => one.outcome),
     gone: async () => typeof started === 'number' && await ended(started)

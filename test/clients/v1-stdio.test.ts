@@ -10,18 +10,18 @@ const PROMPT = 1500
 
 const make = (command: Command) => {
   const transport = new StdioClientTransport(command)
-  return { driver: v1(() => transport), pid: () => transport.pid }
+  return { driver: v1(() => transport), transport }
 }
 
 t.test('the fixture', async t => {
-  const { driver, pid } = make(fixture())
-  await scenariosInTurn(t, await childSubject(driver, '2025-11-25', pid))
+  const { driver, transport } = make(fixture())
+  await scenariosInTurn(t, await childSubject(driver, '2025-11-25', transport))
 })
 
 t.test('the example, by way of the binary', async t => {
-  const { driver, pid } = make(weather())
+  const { driver, transport } = make(weather())
   await driver.connect()
-  const started = pid() as number
+  const started = transport.pid as number
   t.match(driver.known(), { name: 'weather', revision: '2025-11-25' })
   t.strictSame((await driver.listTools()).map(({ name }) => name), ['get_weather', 'greet', 'sum'])
   t.equal(textOf(await driver.call('greet', { name: 'Ada' })), 'Hello, Ada!')

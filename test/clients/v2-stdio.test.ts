@@ -8,7 +8,7 @@ import { scenariosInTurn, textOf } from './scenarios.js'
 
 const make = (command: Command, negotiation: ClientOptions['versionNegotiation']) => {
   const transport = new StdioClientTransport(command)
-  return { driver: v2(() => transport, negotiation), pid: () => transport.pid }
+  return { driver: v2(() => transport, negotiation), transport }
 }
 
 const modes: Array<[string, string, ClientOptions['versionNegotiation']]> = [
@@ -19,8 +19,8 @@ const modes: Array<[string, string, ClientOptions['versionNegotiation']]> = [
 
 for (const [title, revision, negotiation] of modes) {
   t.test(title, async t => {
-    const { driver, pid } = make(fixture(), negotiation)
-    await scenariosInTurn(t, await childSubject(driver, revision, pid))
+    const { driver, transport } = make(fixture(), negotiation)
+    await scenariosInTurn(t, await childSubject(driver, revision, transport))
   })
 }
 
@@ -33,9 +33,9 @@ t.test('left to find out, it settles on what the server speaks', async t => {
 })
 
 t.test('the example, by way of the binary', async t => {
-  const { driver, pid } = make(weather(), { mode: { pin: '2026-07-28' } })
+  const { driver, transport } = make(weather(), { mode: { pin: '2026-07-28' } })
   await driver.connect()
-  const started = pid() as number
+  const started = transport.pid as number
   t.match(driver.known(), { name: 'weather', revision: '2026-07-28' })
   t.strictSame((await driver.call('sum', { numbers: [1, 2, 3] })).structuredContent, { sum: 6 })
   t.match(await driver.call('get_weather', { city: 'Berln' }), { isError: true, content: [{ text: /Berlin/ }] })
