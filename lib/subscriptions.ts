@@ -18,7 +18,12 @@ export interface Subscription {
 export class Subscriptions {
   private readonly open = new Set<Subscription>()
 
-  get size (): number { return this.open.size }
+  /** How many have somebody at the other end. */
+  get size (): number {
+    let size = 0
+    for (const { connected } of this.open) if (connected !== false) size++
+    return size
+  }
 
   add (subscription: Subscription): void { this.open.add(subscription) }
   delete (subscription: Subscription): void { this.open.delete(subscription) }

@@ -32,6 +32,17 @@ t.test('a change goes to those who want it, with its plain message', async t => 
   t.strictSame(prompts.heard, [])
 })
 
+t.test('a stream that nobody is connected to is there, but does not count', async t => {
+  const subscriptions = new Subscriptions()
+  const away = Object.assign(new Listener('tools'), { connected: true })
+  subscriptions.add(away)
+  t.equal(subscriptions.size, 1)
+  away.connected = false
+  t.equal(subscriptions.size, 0)
+  subscriptions.publish({ kind: 'tools' })
+  t.equal(away.heard.length, 1, 'it keeps what comes until its client is back')
+})
+
 t.test('who is taken out hears nothing more', async t => {
   const subscriptions = new Subscriptions()
   const listener = new Listener('tools')

@@ -23,5 +23,8 @@ export function accepted (header: string | undefined): Accepts {
   return accepts
 }
 
+/** Whether a GET asks for a stream: by its name alone, for whoever admits anything asks for no stream that stays open. */
+export const asksForStream = (header: string | undefined): boolean => header?.toLowerCase().includes(SSE_TYPE) === true && accepted(header).sse
+
 /** Without parameters but for the quality: a charset makes no other type of it. */
 const bare = (header: string): string => header.split(',').map(range => range.split(';').filter((part, i) => i === 0 || /^\s*q=/i.test(part)).join(';')).join(',')

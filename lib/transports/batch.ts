@@ -1,6 +1,6 @@
 import { rpcError } from '../errors.js'
 import { errorText, kindOf, readableId } from '../jsonrpc.js'
-import type { Notification, Request } from '../jsonrpc.js'
+import type { Id, Notification, Request } from '../jsonrpc.js'
 import type { Channel, Served } from '../method.js'
 
 // JSON-RPC batches, which 2025-03-26 alone has (basic/index, Batching): one exchange for each member, and one answer for all.
@@ -12,34 +12,45 @@ export interface Batch {
   refused: string[]
 }
 
-/** @throws McpError -32600 where nothing of it may be served */
-export function readBatch (items: unknown[], served: Served, limit: number): Batch {
+/**
+ * @param used tells whether an id is in use
+ * @throws McpError -32600 where nothing of it may be served
+ */
+export function readBatch (items: unknown[], served: Served, limit: number, used: (id: Id) => boolean = () => false): Batch {
   if (!served.revision.batches) throw rpcError('InvalidRequest', `${served.revision.version} has no batches; send one message at a time`)
   if (items.length === 0) throw rpcError('InvalidRequest', 'a batch needs at least one message')
   if (items.length > limit) throw rpcError('InvalidRequest', `a batch may have ${limit} messages, this one has ${items.length}`)
   const batch: Batch = { requests: [], notifications: [], refused: [] }
   for (const item of items) {
     const kind = kindOf(item)
-    if (kind === 'notification') batch.notifications.push(item as Notification)
-    else if (kind === 'request' && (item as Request).method !== 'initialize') batch.requests.push(item as Request)
-    else if (kind === 'request') batch.refused.push(refusal(item, 'initialize cannot be part of a batch'))
-    else if (kind === 'invalid') batch.refused.push(refusal(item, 'not a JSON-RPC 2.0 message'))
+    const why = kind === 'invalid' ? 'not a JSON-RPC 2.0 message' : kind === 'request' ? unfit(item as Request, used) : undefined
+    if (why !== undefined) batch.refused.push(errorText(readableId(item), rpcError('InvalidRequest', why)))
+    else if (kind === 'notification') batch.notifications.push(item as Notification)
+    else if (kind === 'request') batch.requests.push(item as Request)
   }
   if (new Set(batch.requests.map(one => one.id)).size < batch.requests.length) throw rpcError('InvalidRequest', 'two requests of the batch have the same id')
   return batch
 }
 
-const refusal = (item: unknown, why: string): string => errorText(readableId(item), rpcError('InvalidRequest', why))
+function unfit ({ id, method }: Request, used: (id: Id) => boolean): string | undefined {
+  if (method === 'initialize') return 'initialize cannot be part of a batch'
+  return used(id) ? inUse(id) : undefined
+}
+
+export const inUse = (id: Id): string => `id ${JSON.stringify(id)} is in use by a request without an answer yet`
 
 /** Gathers the answers of a batch for the channel that it came through. */
 export class BatchAnswer {
   private readonly outer: Channel
+  private readonly apart: boolean
   private readonly answers: string[]
   private waiting: number
   private streaming = false
 
-  constructor (outer: Channel, batch: Batch) {
+  /** @param apart each answer goes out by itself once something precedes them, as on a stream of its own; else they are one array (JSON-RPC 2.0 section 6) */
+  constructor (outer: Channel, batch: Batch, apart: boolean) {
     this.outer = outer
+    this.apart = apart
     this.answers = batch.refused
     this.waiting = batch.requests.length
     if (this.waiting === 0) this.finish()
@@ -61,9 +72,8 @@ export class BatchAnswer {
     }
   }
 
-  /** Something precedes the answers: from now on each goes out by itself. */
   private send (text: string): void {
-    if (this.outer.streams) this.streaming = true
+    this.streaming = this.apart
     this.outer.send(text)
   }
 

@@ -8,7 +8,7 @@ import type { Served } from '../method.js'
 import type { McpServer } from '../server.js'
 import type { Session } from '../sessions.js'
 import type { Subscription } from '../subscriptions.js'
-import { accepted } from './accept.js'
+import { accepted, asksForStream } from './accept.js'
 import type { Accepts } from './accept.js'
 import { BatchAnswer, readBatch } from './batch.js'
 import { checkMirrors } from './headers.js'
@@ -17,7 +17,7 @@ import type { Door } from './http-channel.js'
 import { HttpSse } from './http-sse.js'
 import { plain, resumable, type Outlet } from './outlet.js'
 import { sendError } from './reply.js'
-import { openStream } from './stream.js'
+import { openStream, sendHeaders } from './stream.js'
 import type { SseStream, Streams } from './stream.js'
 
 /** The text of the body, on a request of this transport. */
@@ -86,7 +86,7 @@ export class HttpTransport implements Door {
       return
     }
     const channel = new HttpChannel(this, reply, accepts, outletsOf(served, session))
-    const answer = new BatchAnswer(channel, batch)
+    const answer = new BatchAnswer(channel, batch, accepts.sse)
     for (const message of batch.requests) dispatch(new Exchange(this.server, served, message, answer.member(), session, request))
     if (!accepts.json) channel.hold()
   }
@@ -117,7 +117,7 @@ export class HttpTransport implements Door {
       if (session !== undefined) this.server.revisions.ofSession(session.served, version)
       else if (this.httpSse === undefined && !this.hears) throw rpcError('MethodNotAllowed', 'there are no sessions here, so there is nothing to listen to')
       else if (this.httpSse === undefined || (version !== undefined && version !== '2024-11-05')) throw rpcError('InvalidRequest', 'GET needs the header Mcp-Session-Id')
-      if (!accepted(request.headers.accept).sse) throw rpcError('NotAcceptable', 'Accept must name text/event-stream')
+      if (!asksForStream(request.headers.accept)) throw rpcError('NotAcceptable', 'Accept must name text/event-stream')
       if (this.server.subscriptions.size >= this.server.settings.limits.streams) throw rpcError('Unavailable', 'there are too many streams; try again later')
       if (session === undefined) this.httpSse?.connect(request, reply)
       else this.listen(session, reply, header(request, 'last-event-id'))
@@ -162,7 +162,7 @@ export class HttpTransport implements Door {
     const stream = this.stream(reply)
     const outlet = resumes === 'no' ? plain(stream) : resumable(replay, stream, { primed: resumes === 'primed' && lost === undefined, after: lost?.after })
     if (lost !== undefined && replay.listener === undefined) return
-    const listener = replay.listener ?? changesOf(session, outlet, () => replay.connected)
+    const listener = replay.listener ?? this.changesOf(session, outlet, () => replay.connected)
     if (resumes !== 'no') replay.listener = listener
     for (const idle of session.attach(listener)) this.server.subscriptions.delete(idle)
     this.server.subscriptions.add(listener)
@@ -172,6 +172,20 @@ export class HttpTransport implements Door {
       session.detach(listener)
       this.server.subscriptions.delete(listener)
     })
+  }
+
+  private changesOf (session: Session, outlet: Outlet, connected: () => boolean): Subscription {
+    const listener: Subscription = {
+      get connected () { return connected() },
+      wants: change => session.newest(listener) && session.wants(change),
+      deliver: (_, plain) => outlet.write(plain),
+      send: text => outlet.write(text),
+      end: () => {
+        this.server.subscriptions.delete(listener)
+        outlet.end()
+      }
+    }
+    return listener
   }
 
   /** @throws McpError 404, which tells the client to begin anew (2025-11-25 basic/transports, Session Management) */
@@ -203,17 +217,6 @@ function lostBy (session: Session, lastEventId: string) {
   return lost
 }
 
-function changesOf (session: Session, outlet: Outlet, connected: () => boolean): Subscription {
-  const listener: Subscription = {
-    get connected () { return connected() },
-    wants: change => session.newest(listener) && session.wants(change),
-    deliver: (_, plain) => outlet.write(plain),
-    send: text => outlet.write(text),
-    end: () => outlet.end()
-  }
-  return listener
-}
-
 const header = (request: FastifyRequest, name: string): string | undefined => request.headers[name] as string | undefined
 
 /** Mounts the transport on a scope of its own. */
@@ -242,9 +245,4 @@ export function mount (scope: FastifyInstance, server: McpServer, streams: Strea
     scope.route({ method: others, url, config: config('http'), handler: (request, reply) => sendError(reply.header('allow', allow), rpcError('MethodNotAllowed', `use ${allow}`), undefined) })
   }
   if (transport.message !== undefined) scope.post(`${base}/messages`, { bodyLimit: limits.body, config: config('http-sse') }, transport.message)
-}
-
-function sendHeaders (_: FastifyRequest, reply: FastifyReply): void {
-  reply.sse.keepAlive()
-  reply.sse.sendHeaders()
 }

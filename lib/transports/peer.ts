@@ -9,7 +9,7 @@ import type { McpServer } from '../server.js'
 import type { Session } from '../sessions.js'
 import type { Change } from '../changes.js'
 import type { Subscription } from '../subscriptions.js'
-import { BatchAnswer, readBatch } from './batch.js'
+import { BatchAnswer, inUse, readBatch } from './batch.js'
 
 export interface PeerOptions {
   /** Sends one message, or an array of them. */
@@ -64,7 +64,7 @@ export class Peer implements Subscription {
   }
 
   private request (message: Request, raw: string | undefined): void {
-    if (this.inFlight.has(message.id)) throw rpcError('InvalidRequest', `id ${JSON.stringify(message.id)} is in use by a request without an answer yet`)
+    if (this.inFlight.has(message.id)) throw rpcError('InvalidRequest', inUse(message.id))
     const served = this.options.revision ?? this.server.revisions.choose(message, versionIn(message), this.session?.served)
     this.dispatch(message, served, new PeerChannel(this, message.id), raw)
   }
@@ -85,9 +85,9 @@ export class Peer implements Subscription {
 
   private batch (items: unknown[]): void {
     const served = this.options.revision ?? this.server.revisions.ofBatch(items, undefined, this.session?.served)
-    const batch = readBatch(items, served, this.server.settings.limits.batch)
+    const batch = readBatch(items, served, this.server.settings.limits.batch, id => this.inFlight.has(id))
     for (const one of batch.notifications) this.notified(one)
-    const answer = new BatchAnswer(new PeerChannel(this, undefined), batch)
+    const answer = new BatchAnswer(new PeerChannel(this, undefined), batch, false)
     for (const one of batch.requests) this.dispatch(one, served, settling(answer.member(), () => this.inFlight.delete(one.id)))
   }
 

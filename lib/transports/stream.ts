@@ -1,6 +1,6 @@
 import { kStreaming } from '../connection.js'
 import type { ServerResponse } from 'node:http'
-import type { FastifyReply, RouteHandlerMethod } from 'fastify'
+import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 
 // Server-sent events after @fastify/sse has sent the headers: this file alone writes to the raw response.
 
@@ -19,6 +19,16 @@ export function openStream (enter: RouteHandlerMethod, reply: FastifyReply): Ser
   })
   raw.flushHeaders()
   return raw
+}
+
+/** The handler that @fastify/sse wraps. It sets a Connection header, which HTTP/2 must not have and Node warns of (RFC 9113 section 8.2.2). */
+export function sendHeaders ({ raw: { httpVersionMajor } }: FastifyRequest, reply: FastifyReply): void {
+  const { raw } = reply
+  const { setHeader } = raw
+  if (httpVersionMajor > 1) raw.setHeader = (name, value) => name === 'Connection' ? raw : setHeader.call(raw, name, value)
+  reply.sse.keepAlive()
+  reply.sse.sendHeaders()
+  raw.setHeader = setHeader
 }
 
 export interface StreamOptions { keepAlive: number, maxBuffered: number }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { accepted } from '../../lib/transports/accept.js'
+import { accepted, asksForStream } from '../../lib/transports/accept.js'
 
 const both = { json: true, sse: true }
 const json = { json: true, sse: false }
@@ -45,6 +45,14 @@ t.test('a parameter such as a charset makes no other type of it', async t => {
 
 t.test('a client that admits streams alone by a wildcard is served, for it admits one of the two', async t => {
   for (const header of ['text/*', 'text/*, text/html']) t.strictSame(accepted(header), sse, header)
+})
+
+t.test('a GET asks for a stream by its name alone', async t => {
+  const rows: [string | undefined, boolean][] = [
+    ['text/event-stream', true], ['Text/Event-Stream', true], ['application/json, text/event-stream', true], ['*/*, text/event-stream;q=0.1', true],
+    [undefined, false], ['*/*', false], ['text/*', false], ['application/json', false], ['text/event-stream;q=0', false]
+  ]
+  for (const [header, expected] of rows) t.equal(asksForStream(header), expected, String(header))
 })
 
 t.test('headers without end fill no memory and are read all the same', async t => {

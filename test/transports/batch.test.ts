@@ -9,10 +9,10 @@ const note = { jsonrpc: '2.0', method: 'notifications/cancelled' }
 const response = { jsonrpc: '2.0', id: 'ask', result: {} }
 
 /** A batch of requests with these ids, and what came of it on a channel. */
-function answering (ids: number[], { streams = true, items = [] as unknown[] } = {}) {
-  const channel = Object.assign(new FakeChannel(), { streams })
+function answering (ids: number[], { apart = true, items = [] as unknown[] } = {}) {
+  const channel = new FakeChannel()
   const batch = readBatch([...ids.map(id => request(id)), ...items], served, 100)
-  const answer = new BatchAnswer(channel, batch)
+  const answer = new BatchAnswer(channel, batch, apart)
   return { channel, members: batch.requests.map(() => answer.member()) }
 }
 
@@ -40,6 +40,12 @@ t.test('initialize cannot be part of a batch', async t => {
   const { requests, refused } = readBatch([request(1, 'initialize'), request(2)], served, 100)
   t.strictSame(requests, [request(2)])
   t.match(JSON.parse(refused[0] as string), { id: 1, error: { code: -32600, message: /initialize/ } })
+})
+
+t.test('a request whose id is in use is refused by itself', async t => {
+  const { requests, refused } = readBatch([request(1), request('1'), note], served, 100, id => id === 1)
+  t.strictSame(requests, [request('1')])
+  t.match(JSON.parse(refused[0] as string), { id: 1, error: { code: -32600, message: /id 1 is in use/ } })
 })
 
 t.test('a batch that cannot be served at all is refused as a whole', async t => {
@@ -87,8 +93,8 @@ t.test('once something precedes them, the answers are messages of the stream', a
   t.strictSame([channel.ended, channel.closed], [[], 1])
 })
 
-t.test('where nothing can precede the answers they stay an array', async t => {
-  const { channel, members } = answering([1], { streams: false })
+t.test('where they may not go out apart they stay an array, whatever precedes them', async t => {
+  const { channel, members } = answering([1], { apart: false })
   members[0]?.send('{"method":"n"}')
   members[0]?.end('{"id":1}', 200)
   t.strictSame(channel.answer, [{ id: 1 }])

@@ -222,6 +222,17 @@ t.test('a session that ends takes its streams with it: they do not count any mor
   }
 })
 
+t.test('nor do those that nobody is connected to', async t => {
+  const { app, url } = await build(t, { options: { limits: { streams: 1 } } })
+  for (let i = 1; i <= 3; i++) {
+    const session = (await app.inject({ method: 'POST', url: '/mcp', payload: hello() })).headers['mcp-session-id'] as string
+    const stream = await listen(t, url, { accept: 'text/event-stream', 'mcp-session-id': session })
+    t.equal(stream.status, 200, `client ${i}, where one stream may be open`)
+    stream.close()
+    t.ok(await until(() => app.mcp.stats().streams === 0))
+  }
+})
+
 t.test('a stream that was lost is taken up after the last event that came', async t => {
   const { app, open, change, changed } = await listening(t)
   const lost = await open()

@@ -3,7 +3,7 @@ import type { EventSourceMessage } from 'eventsource-parser'
 import fc from 'fast-check'
 import t from 'tap'
 import { kStreaming } from '../../lib/connection.js'
-import { frame, openStream, SseStream, Streams } from '../../lib/transports/stream.js'
+import { frame, openStream, sendHeaders, SseStream, Streams } from '../../lib/transports/stream.js'
 import { FakeReply, FakeResponse } from '../support/reply.js'
 import { turn, until, wait } from '../support/time.js'
 
@@ -19,6 +19,18 @@ function read (text: string) {
   parser.feed(text)
   return { events, comments }
 }
+
+t.test('HTTP/2 is sent no Connection header, which it must not have', async t => {
+  for (const [httpVersionMajor, sent] of [[1, ['Content-Type', 'Connection', 'X-Own']], [2, ['Content-Type', 'X-Own']]] as const) {
+    const headers: string[] = []
+    const raw = { setHeader (name: string) { headers.push(name) } }
+    const { setHeader } = raw
+    const sse = { keepAlive () {}, sendHeaders () { for (const name of ['Content-Type', 'Connection', 'X-Own']) raw.setHeader(name) } }
+    sendHeaders({ raw: { httpVersionMajor } } as any, { raw, sse } as any)
+    t.strictSame(headers, sent, `HTTP/${httpVersionMajor}`)
+    t.equal(raw.setHeader, setHeader, 'what follows is left alone')
+  }
+})
 
 t.test('every message is one event, whatever is in it', async t => {
   fc.assert(fc.property(fc.array(fc.jsonValue({ stringUnit: 'binary' }), { minLength: 1, maxLength: 5 }), values => {
