@@ -1,5 +1,5 @@
 // The documentation says what is so: its snippets compile and run, and its tables name what there is.
-import { execFile } from 'node:child_process'
+import { fork } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, sep } from 'node:path'
@@ -81,14 +81,14 @@ t.test('BB-079 every snippet compiles', async t => {
 
 interface Answer { url: string, method: string, status: number, wanted?: string, headers: Record<string, string>, answer: any }
 
+/** The answers come by a channel of their own: standard output is the app's, which may log there at any time. */
 const run = (file: string, origin: string | undefined) => new Promise<Answer[]>((resolve, reject) => {
   const program = join(root, 'test/cases/programs/run-snippet.js')
-  execFile(process.execPath, [program, file, ...(origin === undefined ? [] : [origin])], { timeout: 60_000, cwd: dirname(file) }, (error, out, err) => {
-    // The app of the snippet may log on standard output as well.
-    const answers = out.split('\n').findLast(line => line.startsWith('['))
-    if (error !== null || answers === undefined) return reject(new Error(`${err}${error?.message ?? out}`.slice(-1500)))
-    resolve(JSON.parse(answers))
-  })
+  const child = fork(program, [file, ...(origin === undefined ? [] : [origin])], { timeout: 60_000, cwd: dirname(file), silent: true, execArgv: [] })
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', chunk => { said += chunk })
+  child.on('message', answers => resolve(answers as Answer[]))
+  child.on('close', code => reject(new Error(`it ended with ${code} and no answer: ${said.slice(-1500)}`)))
 })
 
 t.test('BB-079 what registers the plugin runs and answers', async t => {

@@ -1,4 +1,4 @@
-// Runs a snippet of the documentation, whatever port it asks for, and prints what its endpoints answer.
+// Runs a snippet of the documentation, whatever port it asks for, and tells its parent what its endpoints answer.
 import { channel } from 'node:diagnostics_channel'
 import net from 'node:net'
 import { pathToFileURL } from 'node:url'
@@ -41,4 +41,4 @@ for (const { fastify, paths } of apps) {
   }
   await fastify.close()
 }
-process.stdout.write(`\n${JSON.stringify(answers)}\n`, () => process.exit(0))
+process.send(answers, () => process.exit(0))
