@@ -1,6 +1,7 @@
 import { revision20250618 } from './2025-06-18.js'
 import { isObject } from '../jsonrpc.js'
 import { cut } from './cut.js'
+import { jsonOf } from './json.js'
 import { more } from './revision.js'
 import type { Revision } from './revision.js'
 
@@ -14,6 +15,6 @@ export const revision20251125: Revision = {
   encode (method, result) {
     // It has every word a call can answer with but structured content that is no object: nothing to cut from the rest.
     const whole = method === 'tools/call' && (result.structuredContent === undefined || isObject(result.structuredContent))
-    return JSON.stringify(whole ? result : cut(this.words, method, result))
+    return whole ? jsonOf(result) : JSON.stringify(cut(this.words, method, result))
   }
 }

@@ -1,5 +1,6 @@
 import { META } from '../schemas/envelope.js'
 import { revision20251125 } from './2025-11-25.js'
+import { jsonOf } from './json.js'
 import { more, plus, without } from './revision.js'
 import type { Revision } from './revision.js'
 
@@ -25,7 +26,7 @@ export const revision20260728: Revision = {
     if (result._meta !== undefined || result.resultType !== undefined) {
       return JSON.stringify({ resultType: 'complete', ...result, _meta: { [META.serverInfo]: JSON.parse(identity), ...result._meta as object | undefined } })
     }
-    const own = JSON.stringify(result)
+    const own = jsonOf(result)
     const head = `{"resultType":"complete","_meta":{"${META.serverInfo}":${identity}}`
     return own === '{}' ? head + '}' : `${head},${own.slice(1)}`
   }
