@@ -9,10 +9,13 @@ export interface Accepts { readonly json: boolean, readonly sse: boolean }
 
 const BOTH: Accepts = { json: true, sse: true }
 const JSON_ONLY: Accepts = { json: true, sse: false }
-const kept = new Map<string, Accepts>([[`${JSON_TYPE}, ${SSE_TYPE}`, BOTH], ['*/*', JSON_ONLY]])
+/** What clients of the protocol send. */
+const USUAL = `${JSON_TYPE}, ${SSE_TYPE}`
+const kept = new Map<string, Accepts>([['*/*', JSON_ONLY]])
 
 /** Read once for each value seen; there are few, and whoever sends many fills no memory. */
 export function accepted (header: string | undefined): Accepts {
+  if (header === USUAL) return BOTH
   if (header === undefined || header === '') return JSON_ONLY
   const known = kept.get(header)
   if (known !== undefined) return known

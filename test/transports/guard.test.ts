@@ -151,3 +151,26 @@ t.test('a server that does not say where it listens is judged by the socket', as
   t.equal(visit({ bound: null, host: 'localhost:3000' }).passed, 1)
   t.equal(visit({ bound: null, host: 'evil.example' }).passed, 0)
 })
+
+t.test('what was let in before opens nothing else', async t => {
+  const guarded = guard({ hosts: [], origins: [] })
+  const passes = (host: string | undefined, bound: string, port: number) => {
+    const socket = { localAddress: bound, localPort: port, server: { address: () => ({ address: bound, port }) } }
+    const request = { raw: { socket }, host, headers: { host }, log: { warn () {} } }
+    let passed = false
+    guarded.call({} as never, request as unknown as FastifyRequest, new FakeReply().reply, () => { passed = true })
+    return passed
+  }
+  const rows: [string, string | undefined, string, number, boolean][] = [
+    ['a name of a server for all', 'app.example', '0.0.0.0', 3000, true],
+    ['the same again', 'app.example', '0.0.0.0', 3000, true],
+    ['the same name on loopback', 'app.example', '127.0.0.1', 3000, false],
+    ['loopback with its port', 'localhost:3000', '127.0.0.1', 3000, true],
+    ['another name after it', 'evil.example:3000', '127.0.0.1', 3000, false],
+    ['that name again', 'evil.example:3000', '127.0.0.1', 3000, false],
+    ['none after it', undefined, '127.0.0.1', 3000, false],
+    ['loopback once more', 'localhost:3000', '127.0.0.1', 3000, true],
+    ['that port on a server of another', 'localhost:3000', '127.0.0.1', 3001, false]
+  ]
+  for (const [what, host, bound, port, expected] of rows) t.equal(passes(host, bound, port), expected, what)
+})
