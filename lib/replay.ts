@@ -38,6 +38,8 @@ export class ReplayStream {
   get size (): number { return this.entries.reduce((sum, one) => sum + one.text.length, 0) }
   get count (): number { return this.entries.length }
   get connected (): boolean { return this.sink !== undefined }
+  /** Nothing will come, and nothing of what came is left. */
+  get spent (): boolean { return this.ended && this.entries.length === 0 }
 
   /** An id that stands for the beginning of the stream. */
   get start (): string { return `${this.id}.0` }
@@ -93,11 +95,14 @@ export class Replays {
   private readonly limits: ReplayLimits
   private size = 0
   private count = 0
+  /** When streams whose time is over are looked for again: not at every new stream, since there may be many. */
+  private next = 0
 
   constructor (limits: ReplayLimits) { this.limits = limits }
 
   open (): ReplayStream {
-    this.sweep(Date.now())
+    const now = Date.now()
+    if (now >= this.next) this.sweep(now)
     const stream = new ReplayStream(size => this.kept(size))
     this.byId.set(stream.id, stream)
     return stream
@@ -113,6 +118,7 @@ export class Replays {
   }
 
   private sweep (now: number): void {
+    this.next = now + this.limits.ttl / 10
     for (const stream of this.byId.values()) if (this.over(stream, now)) this.drop(stream)
   }
 
@@ -133,6 +139,7 @@ export class Replays {
         this.size -= stream.forget()
         this.count--
       }
+      if (stream.spent) this.drop(stream)
     }
   }
 

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { Replays } from '../lib/replay.js'
 import type { Sink } from '../lib/replay.js'
+import { wait } from './support/time.js'
 
 function sink () {
   const seen: string[] = []
@@ -86,4 +87,27 @@ t.test('a stream without a connection is dropped after a while, one that brings 
   replays.open()
   t.equal(replays.find(answer.start), undefined)
   t.equal(replays.find(changes.start)?.stream, changes)
+})
+
+t.test('a stream that is over goes with the last of its events, one that goes on does not', async t => {
+  const replays = new Replays({ ...roomy, events: 2 })
+  const [over, open] = [replays.open(), replays.open()]
+  for (const stream of [over, open]) stream.write('a')
+  over.end()
+  const stream = replays.open()
+  for (const text of ['b', 'c']) stream.write(text)
+  t.equal(replays.find(`${over.id}.1`), undefined)
+  t.equal(replays.find(`${open.id}.1`)?.stream, open)
+})
+
+t.test('streams whose time is over are looked for from time to time, not at each new one', async t => {
+  const ttl = 100
+  const replays = new Replays({ ...roomy, ttl })
+  const answer = replays.open()
+  answer.release()
+  replays.open()
+  t.equal(replays.find(answer.start)?.stream, answer)
+  await wait(ttl + 5)
+  replays.open()
+  t.equal(replays.find(answer.start), undefined)
 })
