@@ -1,10 +1,12 @@
 import { kStreaming } from '../connection.js'
+import { OutgoingMessage } from 'node:http'
 import type { ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 
 // Server-sent events after @fastify/sse has sent the headers: this file alone writes to the raw response.
 
-const COMMENT = Buffer.from(':\n\n')
+const COMMENT = ':\n\n'
 
 export const frame = (text: string): string => `event: message\ndata: ${text}\n\n`
 
@@ -17,7 +19,6 @@ export function openStream (enter: RouteHandlerMethod, reply: FastifyReply): Ser
     request.log.error({ err: error }, 'a stream could not be opened')
     raw.destroy()
   })
-  raw.flushHeaders()
   return raw
 }
 
@@ -38,8 +39,6 @@ export class Streams {
   private readonly open = new Set<SseStream>()
   private readonly options: StreamOptions
   private timer: NodeJS.Timeout | undefined
-  private lastText = ''
-  private lastFrame: Buffer = COMMENT
 
   constructor (options: StreamOptions) { this.options = options }
 
@@ -51,15 +50,6 @@ export class Streams {
     raw.once('close', () => this.delete(stream))
     this.timer ??= setInterval(() => { for (const one of this.open) one.write(COMMENT) }, this.options.keepAlive).unref()
     return stream
-  }
-
-  /** The frame of a text that goes to many streams: encoded once. */
-  shared (text: string): Buffer {
-    if (text !== this.lastText) {
-      this.lastText = text
-      this.lastFrame = Buffer.from(frame(text))
-    }
-    return this.lastFrame
   }
 
   /** Resolves when all that were ended have given their last byte to the socket; after `ms` what is left is destroyed. */
@@ -78,16 +68,19 @@ export class Streams {
   }
 }
 
-/** One response of server-sent events. What is written in one turn of the loop goes out in one piece. */
+/** One response of server-sent events. What is written in one turn of the loop goes out in one piece, the first with the headers. */
 export class SseStream {
   private readonly raw: ServerResponse
   private readonly maxBuffered: number
   private pending = ''
+  private begun = false
   private ended = false
+  private soon: NodeJS.Immediate | undefined
 
   constructor (raw: ServerResponse, maxBuffered: number) {
     this.raw = raw
     this.maxBuffered = maxBuffered
+    this.schedule()
   }
 
   get connected (): boolean { return !this.ended && !this.raw.destroyed }
@@ -105,17 +98,12 @@ export class SseStream {
   }
 
   /** A reader that falls too far behind is cut off: it slows nobody and fills no memory. */
-  write (piece: string | Buffer): void {
+  write (piece: string): void {
     const { raw } = this
     if (this.ended || raw.destroyed) return
     if (raw.writableLength + this.pending.length > this.maxBuffered) return this.destroy()
-    if (typeof piece !== 'string') {
-      this.flush()
-      raw.write(piece)
-      return
-    }
-    if (this.pending === '') process.nextTick(() => this.flush())
     this.pending += piece
+    this.schedule()
   }
 
   end (last = ''): void {
@@ -132,10 +120,21 @@ export class SseStream {
     this.raw.destroy()
   }
 
+  private schedule (): void { this.soon ??= setImmediate(() => this.flush()) }
+
   private flush (): void {
-    if (this.pending === '' || this.ended) return
-    const { pending } = this
+    const { raw, pending, begun } = this
+    this.soon = undefined
+    if (this.ended || raw.destroyed) return
     this.pending = ''
-    if (!this.raw.destroyed) this.raw.write(pending)
+    this.begun = true
+    if (begun && isDirect(raw)) raw.socket.write(`${Buffer.byteLength(pending).toString(16)}\r\n${pending}\r\n`)
+    else if (pending !== '') raw.write(pending)
+    else raw.flushHeaders()
   }
+}
+
+/** Whether a chunk may go straight to the socket: the response writes each in four parts, at 1.4 times the cost. Not in HTTP/1.0 and HTTP/2, nor where a hook has put itself in between. */
+function isDirect (raw: ServerResponse): raw is ServerResponse & { socket: Socket } {
+  return raw.chunkedEncoding && raw.socket instanceof Socket && raw.write === OutgoingMessage.prototype.write
 }
