@@ -1,4 +1,5 @@
-import { notificationText } from './jsonrpc.js'
+import { notificationText, progressText } from './jsonrpc.js'
+import type { Id } from './jsonrpc.js'
 import { LEVELS, META } from './schemas/envelope.js'
 import { quiet } from './input.js'
 import type { Questions } from './input.js'
@@ -36,7 +37,8 @@ export class Context implements Public {
     const token = this.#exchange.meta.progressToken
     if ((typeof token !== 'string' && !Number.isInteger(token)) || !(progress > this.#progress) || progress === Infinity) return DONE
     this.#progress = progress
-    this.#exchange.send(notificationText('notifications/progress', { progressToken: token, progress, total: Number.isFinite(total) ? total : undefined, message: this.#exchange.served.revision.words.progress.includes('message') ? message : undefined }))
+    const { progress: words } = this.#exchange.served.revision.words
+    this.#exchange.send(progressText(token as Id, progress, Number.isFinite(total) ? total : undefined, words.includes('message') ? message : undefined))
     return DONE
   }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { errorText, isObject, kindOf, notificationText, readableId, resultText } from '../lib/jsonrpc.js'
+import { errorText, isObject, kindOf, notificationText, progressText, readableId, resultText } from '../lib/jsonrpc.js'
 
 const kinds = ['request', 'notification', 'response', 'invalid']
 const error = { code: -32603, message: 'Internal error' }
@@ -104,4 +104,17 @@ t.test('what is written is one line, whatever is in it', async t => {
     return texts.every(text => !/[\r\n]/.test(text) && kindOf(JSON.parse(text)) !== 'invalid')
   }))
   t.pass('no counterexample')
+})
+
+t.test('progress is written as any notification is', async t => {
+  const written = (progressToken: string | number, progress: number, total?: number, message?: string) =>
+    [progressText(progressToken, progress, total, message), notificationText('notifications/progress', { progressToken, progress, total, message })]
+  const [ours, theirs] = written('a"b', 1.5, 2, 'half\n')
+  t.equal(ours, theirs)
+  t.equal(ours, '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"a\\"b","progress":1.5,"total":2,"message":"half\\n"}}')
+  const number = fc.oneof(fc.double(), fc.integer())
+  fc.assert(fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.maxSafeInteger()), number, fc.option(number, { nil: undefined }), fc.option(fc.string({ unit: 'binary' }), { nil: undefined }), (...parts) => {
+    const [ours, theirs] = written(...parts)
+    return ours === theirs
+  }))
 })
