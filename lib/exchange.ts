@@ -44,6 +44,8 @@ export class Exchange {
   /** The message as it came: arguments are digested before defaults are filled in. */
   raw: string | undefined
   rounds: Rounds | undefined
+  /** Called when nothing more will be sent; for a method that keeps the channel. */
+  onEnd: (() => void) | undefined
   private requests: Requests | undefined
   private ids = 0
   private context: Context | undefined
@@ -165,6 +167,7 @@ export class Exchange {
     this.settled = true
     this.endpoint.calls.delete(this)
     this.session?.ended(this)
+    this.onEnd?.()
   }
 }
 

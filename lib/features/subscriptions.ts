@@ -1,4 +1,4 @@
-import { rpcError } from '../errors.js'
+import { CallCancelled, rpcError } from '../errors.js'
 import type { Exchange } from '../exchange.js'
 import { notificationText, resultText } from '../jsonrpc.js'
 import { KEPT } from '../method.js'
@@ -29,7 +29,8 @@ export function subscriptions (listeners: Listeners, max: number, offers: (kind:
       if (listeners.size >= max) throw rpcError('Unavailable', 'there are too many streams; try again later')
       const listen = new Listen(exchange, honoured(params.notifications as Wanted, offers))
       listeners.add(listen)
-      exchange.signal.addEventListener('abort', () => listeners.delete(listen), { once: true })
+      exchange.onEnd = () => listeners.delete(listen)
+      exchange.channel.onGone(() => exchange.cancel(new CallCancelled('The client is gone')))
       return KEPT
     }
   }
@@ -48,19 +49,19 @@ function honoured (wanted: Wanted, offers: (kind: Change['kind']) => boolean): W
 
 class Listen implements Subscription {
   private readonly exchange: Exchange
-  private readonly kinds: Set<Change['kind']>
-  private readonly uris: Set<string>
-  private readonly meta: Record<string, unknown>
+  private readonly kinds: Change['kind'][]
+  private readonly uris: ReadonlySet<string> | undefined
 
   constructor (exchange: Exchange, filter: Wanted) {
     this.exchange = exchange
-    this.kinds = new Set(Object.entries(FILTERS).filter(([name]) => filter[name as keyof typeof FILTERS] === true).map(([, kind]) => kind))
-    this.uris = new Set(filter.resourceSubscriptions)
-    this.meta = { [META.subscriptionId]: exchange.message.id }
+    this.kinds = Object.entries(FILTERS).filter(([name]) => filter[name as keyof typeof FILTERS] === true).map(([, kind]) => kind)
+    this.uris = filter.resourceSubscriptions && new Set(filter.resourceSubscriptions)
     exchange.send(notificationText('notifications/subscriptions/acknowledged', { _meta: this.meta, notifications: filter }))
   }
 
-  wants (change: Change): boolean { return change.kind === 'resource' ? this.uris.has(change.uri as string) : this.kinds.has(change.kind) }
+  private get meta () { return { [META.subscriptionId]: this.exchange.message.id } }
+
+  wants (change: Change): boolean { return change.kind === 'resource' ? this.uris?.has(change.uri as string) === true : this.kinds.includes(change.kind) }
 
   deliver (change: Change): void { this.exchange.send(changeText(change, this.meta)) }
 

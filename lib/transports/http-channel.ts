@@ -72,7 +72,7 @@ export class HttpChannel implements Channel {
   onGone (listener: () => void): void {
     // The response's close: the request's fires as soon as the body has been read.
     if (this.gone) queueMicrotask(listener)
-    else this.reply.raw.once('close', listener)
+    else this.reply.raw.on('close', listener)
   }
 
   open (served: Served, client: Session['client'], capabilities: Session['capabilities']): void {
