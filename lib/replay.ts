@@ -7,7 +7,7 @@ import type { Subscription } from './subscriptions.js'
 /** Where events go while somebody is connected. */
 export interface Sink {
   event (id: string, text: string): void
-  end (): void
+  disconnect (): void
 }
 
 export const REPLAY: ReplayLimits = { events: 1_000, size: 1_048_576, ttl: 300_000 }
@@ -23,7 +23,8 @@ export interface ReplayLimits {
 /** One stream, which may outlive its connections. Its events have ids that no other stream of the session has. */
 export class ReplayStream {
   readonly id = randomUUID().slice(0, 8)
-  private readonly entries: { number: number, text: string }[] = []
+  /** The last of what was sent; the newest has the number `number`. */
+  private readonly texts: string[] = []
   private readonly kept: (size: number) => void
   private number = 0
   private sink: Sink | undefined
@@ -35,18 +36,18 @@ export class ReplayStream {
 
   constructor (kept: (size: number) => void) { this.kept = kept }
 
-  get size (): number { return this.entries.reduce((sum, one) => sum + one.text.length, 0) }
-  get count (): number { return this.entries.length }
+  get size (): number { return this.texts.reduce((sum, text) => sum + text.length, 0) }
+  get count (): number { return this.texts.length }
   get connected (): boolean { return this.sink !== undefined }
   /** Nothing will come, and nothing of what came is left. */
-  get spent (): boolean { return this.ended && this.entries.length === 0 }
+  get spent (): boolean { return this.ended && this.texts.length === 0 }
 
   /** An id that stands for the beginning of the stream. */
   get start (): string { return `${this.id}.0` }
 
   write (text: string): void {
     this.number++
-    this.entries.push({ number: this.number, text })
+    this.texts.push(text)
     this.kept(text.length)
     this.sink?.event(`${this.id}.${this.number}`, text)
   }
@@ -59,15 +60,16 @@ export class ReplayStream {
 
   /** Whether all that came after an event is still here. */
   reaches (after: number): boolean {
-    return after <= this.number && after >= this.number - this.entries.length
+    return after <= this.number && after >= this.number - this.texts.length
   }
 
   /** From now on events go to `sink`, those after `after` first. A connection that was there before is ended: no event goes to two. */
   attach (sink: Sink, after = this.number): void {
-    this.sink?.end()
+    this.sink?.disconnect()
     this.sink = sink
     this.since = undefined
-    for (const { number, text } of this.entries) if (number > after) sink.event(`${this.id}.${number}`, text)
+    const dropped = this.number - this.texts.length
+    this.texts.forEach((text, i) => { if (dropped + i >= after) sink.event(`${this.id}.${dropped + i + 1}`, text) })
     if (this.ended) this.end()
   }
 
@@ -75,7 +77,7 @@ export class ReplayStream {
   release (): void {
     const { sink } = this
     this.detach()
-    sink?.end()
+    sink?.disconnect()
   }
 
   /** The connection is gone. */
@@ -86,7 +88,7 @@ export class ReplayStream {
   }
 
   /** Drops the oldest event; its size. */
-  forget (): number { return this.entries.shift()?.text.length ?? 0 }
+  forget (): number { return this.texts.shift()?.length ?? 0 }
 }
 
 /** The streams of one session, bounded in all. */

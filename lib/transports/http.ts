@@ -7,7 +7,6 @@ import type { Notification, Request, Response } from '../jsonrpc.js'
 import type { Served } from '../method.js'
 import type { McpServer } from '../server.js'
 import type { Session } from '../sessions.js'
-import type { Subscription } from '../subscriptions.js'
 import { accepted, asksForStream } from './accept.js'
 import type { Accepts } from './accept.js'
 import { BatchAnswer, readBatch } from './batch.js'
@@ -17,6 +16,7 @@ import type { Door } from './http-channel.js'
 import { HttpSse } from './http-sse.js'
 import { plain, resumable, type Outlet } from './outlet.js'
 import { sendError } from './reply.js'
+import { SessionListener } from './session-listener.js'
 import { openStream, sendHeaders } from './stream.js'
 import type { SseStream, Streams } from './stream.js'
 
@@ -162,7 +162,7 @@ export class HttpTransport implements Door {
     const stream = this.stream(reply)
     const outlet = resumes === 'no' ? plain(stream) : resumable(replay, stream, { primed: resumes === 'primed' && lost === undefined, after: lost?.after })
     if (lost !== undefined && replay.listener === undefined) return
-    const listener = replay.listener ?? this.changesOf(session, outlet, () => replay.connected)
+    const listener = replay.listener ?? new SessionListener(session, outlet, replay, this.server.subscriptions)
     if (resumes !== 'no') replay.listener = listener
     for (const idle of session.attach(listener)) this.server.subscriptions.delete(idle)
     this.server.subscriptions.add(listener)
@@ -172,20 +172,6 @@ export class HttpTransport implements Door {
       session.detach(listener)
       this.server.subscriptions.delete(listener)
     })
-  }
-
-  private changesOf (session: Session, outlet: Outlet, connected: () => boolean): Subscription {
-    const listener: Subscription = {
-      get connected () { return connected() },
-      wants: change => session.newest(listener) && session.wants(change),
-      deliver: (_, plain) => outlet.write(plain),
-      send: text => outlet.write(text),
-      end: () => {
-        this.server.subscriptions.delete(listener)
-        outlet.end()
-      }
-    }
-    return listener
   }
 
   /** @throws McpError 404, which tells the client to begin anew (2025-11-25 basic/transports, Session Management) */

@@ -24,20 +24,34 @@ const RETRY = 1_000
 
 /** Connects a stream that can be resumed. `primed`: an event without data tells the client where the stream begins (2025-11-25 basic/transports). */
 export function resumable (replay: ReplayStream, stream: SseStream, { primed, after }: { primed: boolean, after: number | undefined }): Outlet {
-  const sink: Sink = {
-    event: (id, text) => stream.write(`id: ${id}\n${frame(text)}`),
-    end: () => stream.end()
-  }
-  stream.onClose(() => replay.detach(sink))
+  const outlet = new Resumable(replay, stream)
+  stream.onClose(() => replay.detach(outlet))
   if (primed) stream.write(`id: ${replay.start}\nretry: ${RETRY}\ndata: \n\n`)
-  replay.attach(sink, after)
-  return {
-    get connected () { return replay.connected },
-    write: text => replay.write(text),
-    end (last) {
-      if (last !== undefined) replay.write(last)
-      replay.end()
-    },
-    release: () => replay.release()
+  replay.attach(outlet, after)
+  return outlet
+}
+
+/** What is written goes to the stream that is kept, and from there to the connection while it lasts. One object for both: there is one for each idle stream. */
+class Resumable implements Outlet, Sink {
+  private readonly replay: ReplayStream
+  private readonly stream: SseStream
+
+  constructor (replay: ReplayStream, stream: SseStream) {
+    this.replay = replay
+    this.stream = stream
   }
+
+  get connected (): boolean { return this.replay.connected }
+
+  write (text: string): void { this.replay.write(text) }
+
+  end (last?: string): void {
+    if (last !== undefined) this.replay.write(last)
+    this.replay.end()
+  }
+
+  release (): void { this.replay.release() }
+
+  event (id: string, text: string): void { this.stream.write(`id: ${id}\n${frame(text)}`) }
+  disconnect (): void { this.stream.end() }
 }

@@ -47,7 +47,7 @@ export class Streams {
   add (raw: ServerResponse): SseStream {
     const stream = new SseStream(raw, this.options.maxBuffered)
     this.open.add(stream)
-    raw.once('close', () => this.delete(stream))
+    raw.on('close', () => this.delete(stream)) // once() would keep more for each
     this.timer ??= setInterval(() => { for (const one of this.open) one.write(COMMENT) }, this.options.keepAlive).unref()
     return stream
   }
@@ -94,7 +94,7 @@ export class SseStream {
 
   onClose (listener: () => void): void {
     if (this.raw.destroyed) listener()
-    else this.raw.once('close', listener)
+    else this.raw.on('close', listener)
   }
 
   /** A reader that falls too far behind is cut off: it slows nobody and fills no memory. */

@@ -1,0 +1,30 @@
+import type { Change } from '../changes.js'
+import type { ReplayStream } from '../replay.js'
+import type { Session } from '../sessions.js'
+import type { Subscription, Subscriptions } from '../subscriptions.js'
+import type { Outlet } from './outlet.js'
+
+/** A stream of a session that changes come on, as long as it is the newest of them. A class: a server may hold many, each idle. */
+export class SessionListener implements Subscription {
+  private readonly session: Session
+  private readonly outlet: Outlet
+  private readonly replay: ReplayStream
+  private readonly among: Subscriptions
+
+  constructor (session: Session, outlet: Outlet, replay: ReplayStream, among: Subscriptions) {
+    this.session = session
+    this.outlet = outlet
+    this.replay = replay
+    this.among = among
+  }
+
+  get connected (): boolean { return this.replay.connected }
+  wants (change: Change): boolean { return this.session.newest(this) && this.session.wants(change) }
+  deliver (_: Change, plain: string): void { this.outlet.write(plain) }
+  send (text: string): void { this.outlet.write(text) }
+
+  end (): void {
+    this.among.delete(this)
+    this.outlet.end()
+  }
+}
