@@ -27,13 +27,14 @@ const greeted = args => ({ content: [{ type: 'text', text: greet.handler(args) }
 export const opening = request('initialize', { protocolVersion: HANDSHAKE, capabilities: {}, clientInfo: client })
 
 /**
- * budget: CPU time of the plugin divided by that of the plain route, at most.
+ * budget: CPU time of the plugin divided by that of the plain route, at most. warm: requests that each answers before it is measured.
  * message, bad: what is sent, and what has to be refused. body, response: the schemas of the plain route. answer: its result.
  */
 export const workloads = {
   W1: {
     title: `tools/call, ${HANDSHAKE}, in a session`,
     budget: 1.15,
+    warm: 30_000,
     session: true,
     headers: { 'mcp-protocol-version': HANDSHAKE },
     message: request('tools/call', greeting),
@@ -45,6 +46,7 @@ export const workloads = {
   W2: {
     title: `tools/call, ${STATELESS}`,
     budget: 1.15,
+    warm: 30_000,
     session: false,
     headers: { 'mcp-protocol-version': STATELESS, 'mcp-method': 'tools/call', 'mcp-name': greet.name },
     message: request('tools/call', { ...greeting, _meta: identity }),
@@ -56,6 +58,7 @@ export const workloads = {
   W3: {
     title: `tools/list, ${tools.length} tools, ${HANDSHAKE}`,
     budget: 0.4,
+    warm: 3_000,
     session: true,
     headers: { 'mcp-protocol-version': HANDSHAKE },
     message: request('tools/list', {}),
