@@ -1,4 +1,5 @@
-import type { AuthInfo, Session } from './context.js'
+import type { AuthInfo } from './auth.js'
+import type { Session } from './context.js'
 import type { ClientCapabilities, Implementation, Revision } from './protocol.js'
 
 /** `request.mcp`: what is known of the connection that a request belongs to. It is `null` on routes that are not ours. */

@@ -1,13 +1,8 @@
+import type { AuthInfo } from './auth.js'
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
 import type { Answers, ElicitAnswer, ElicitUrlAnswer, InputOptions, Question, Root, SampleAnswer, SampleParams } from './input.js'
 import type { Args, Schema } from './schema.js'
 import type { ClientCapabilities, Implementation, JsonObject, LoggingLevel } from './protocol.js'
-
-/** Who makes the request. Reserved: nothing fills it in yet. */
-export interface AuthInfo {
-  /** What is known of the caller. */
-  readonly [claim: string]: unknown
-}
 
 /** A session of the handshake revisions. Source: 2025-11-25 basic/transports (Session Management). */
 export interface Session {
@@ -28,7 +23,7 @@ export interface Context {
   readonly request: FastifyRequest | undefined
   /** The Fastify instance that added the tool, the same as `this` in the handler. */
   readonly app: FastifyInstance
-  /** Who makes the request. Reserved: always `undefined` for now. */
+  /** Who makes the request; `undefined` without the option `auth`. */
   readonly auth: AuthInfo | undefined
   /** Name and version of the client; `undefined` if it did not say. */
   readonly client: Implementation | undefined

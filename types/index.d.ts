@@ -95,6 +95,7 @@ export { audio, embedded, image, resourceLink, result, text } from './content.js
 export { McpError, ToolError } from './errors.js'
 export { elicit, elicitUrl, inputRequired, InputRejectedError, InputRequired, InputUnsupportedError, NoStreamError, roots, sample } from './input.js'
 
+export type * from './auth.js'
 export type * from './completion.js'
 export type * from './connection.js'
 export type * from './content.js'

@@ -1,0 +1,127 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { AuthInfo, AuthOptions } from '../../types/index.js'
+import { rpcError } from '../errors.js'
+import type { McpError } from '../errors.js'
+import { boundKey, InvalidToken } from './caller.js'
+import { challengeOf, credentialsOf } from './challenge.js'
+import type { ChallengeParts } from './challenge.js'
+import { DPOP_ALGORITHMS, Proofs } from './dpop.js'
+import { introspector } from './introspection.js'
+import { jwtVerifier } from './jwt.js'
+import type { Place } from './place.js'
+import { Tokens } from './tokens.js'
+
+// Who makes a request: before its body is read, and on the routes of the plugin alone (2026-07-28 basic/authorization).
+
+const JWT_TTL = 300_000
+const INTROSPECTION_TTL = 30_000
+
+export class Bearer {
+  private readonly options: AuthOptions
+  private readonly place: Place
+  private readonly tokens: Tokens | undefined
+  private readonly proofs = new Proofs()
+
+  constructor (options: AuthOptions, place: Place) {
+    this.options = options
+    this.place = place
+    const { jwt, introspection } = options
+    if (jwt !== undefined) this.tokens = new Tokens(jwtVerifier(jwt), jwt.cacheTtl ?? JWT_TTL)
+    else if (introspection !== undefined) this.tokens = new Tokens(introspector(introspection), introspection.cacheTtl ?? INTROSPECTION_TTL)
+  }
+
+  /** At once where the token is known. @throws McpError with a status, once the reply has its challenge */
+  check (request: FastifyRequest, reply: FastifyReply): AuthInfo | Promise<AuthInfo> {
+    let caller
+    try {
+      caller = this.identify(request)
+    } catch (error) {
+      throw this.refusal(error, request, reply)
+    }
+    if (!(caller instanceof Promise)) return this.allowed(caller, request, reply)
+    return caller.then(
+      caller => this.allowed(caller, request, reply),
+      (error: unknown) => { throw this.refusal(error, request, reply) })
+  }
+
+  /** Tells the client all that an operation needs (2026-07-28 basic/authorization, Runtime Insufficient Scope Errors). */
+  insufficient (scopes: readonly string[], request: FastifyRequest): Record<string, string> {
+    return { 'www-authenticate': this.challenge(request, { scopes, error: 'insufficient_scope', description: `this needs ${scopes.join(' ')}` }) }
+  }
+
+  /** Whether the caller may do what needs all of `scopes`. */
+  covers (caller: AuthInfo | undefined, scopes: readonly string[]): boolean {
+    const { implies } = this.options
+    const granted = caller?.scopes ?? []
+    return scopes.every(needed => granted.includes(needed) || (implies !== undefined && granted.some(one => implies(one, needed))))
+  }
+
+  private identify (request: FastifyRequest): AuthInfo | Promise<AuthInfo> {
+    if ((request.query as Record<string, unknown> | undefined)?.access_token !== undefined) throw new InvalidToken('the token must come in the header Authorization')
+    if (this.tokens === undefined) return this.custom(request)
+    const credentials = credentialsOf(request.headers.authorization)
+    if (credentials === undefined) throw new NoToken()
+    const { scheme, token } = credentials
+    const caller = this.tokens.find(token)
+    const key = caller instanceof Promise ? undefined : boundKey(caller.claims)
+    if (!(caller instanceof Promise) && key === undefined && scheme === 'bearer' && this.options.dpop !== 'require') return caller
+    return this.proved(caller, scheme, token, request)
+  }
+
+  /** A token that is bound to a key is nothing without the proof, and cannot pass for one that is not bound (RFC 9449 section 7.1). */
+  private async proved (found: AuthInfo | Promise<AuthInfo>, scheme: 'bearer' | 'dpop', token: string, request: FastifyRequest): Promise<AuthInfo> {
+    const caller = await found
+    const key = boundKey(caller.claims)
+    if (key === undefined) {
+      if (scheme === 'dpop' || this.options.dpop === 'require') throw new InvalidToken('the token is bound to no key')
+      return caller
+    }
+    if (scheme === 'bearer') throw new InvalidToken('the token is bound to a key; send it with the scheme DPoP')
+    await this.proofs.check(request.headers.dpop, { token, key, method: request.method, url: this.place.url(request) })
+    return caller
+  }
+
+  private custom (request: FastifyRequest): AuthInfo | Promise<AuthInfo> {
+    const said = (this.options.authenticate as NonNullable<AuthOptions['authenticate']>)(request)
+    const known = (caller: AuthInfo | null | undefined): AuthInfo => {
+      if (caller === null || caller === undefined) throw request.headers.authorization === undefined ? new NoToken() : new InvalidToken('the token is not valid here')
+      return caller
+    }
+    return said instanceof Promise ? said.then(known) : known(said as AuthInfo | null | undefined)
+  }
+
+  private allowed (caller: AuthInfo, request: FastifyRequest, reply: FastifyReply): AuthInfo {
+    const { scopes = [] } = this.options
+    if (this.covers(caller, scopes)) return caller
+    reply.headers(this.insufficient(scopes, request))
+    throw rpcError('InsufficientScope', `this needs ${scopes.join(' ')}`)
+  }
+
+  private refusal (error: unknown, request: FastifyRequest, reply: FastifyReply): McpError {
+    const { scopes = [] } = this.options
+    const status = (error as { statusCode?: unknown } | null)?.statusCode
+    if (error instanceof NoToken || status === 401) {
+      const sent = request.headers.authorization !== undefined && status === 401
+      reply.header('www-authenticate', this.challenge(request, { scopes, ...(sent && { error: 'invalid_token' as const }) }))
+      return rpcError('Unauthorized', sent ? 'the token is not valid here' : 'an access token is needed')
+    }
+    if (error instanceof InvalidToken) {
+      reply.header('www-authenticate', this.challenge(request, { scopes, error: error.error, description: error.message }))
+      return rpcError('Unauthorized', error.message)
+    }
+    request.log.error({ err: error }, 'access tokens cannot be checked')
+    return rpcError('Unavailable', 'access tokens cannot be checked; try again later')
+  }
+
+  private challenge (request: FastifyRequest, parts: Omit<ChallengeParts, 'metadata'>): string {
+    const all = { ...parts, metadata: this.place.metadata(request) }
+    const bearer = challengeOf(all)
+    if (this.tokens === undefined) return bearer
+    const dpop = `${challengeOf(all, 'DPoP')}, algs="${DPOP_ALGORITHMS.join(' ')}"`
+    if (this.options.dpop === 'require') return dpop
+    return parts.error === 'invalid_dpop_proof' ? dpop : bearer
+  }
+}
+
+/** Nobody said who it is: the challenge says no error (RFC 6750 section 3.1). */
+class NoToken extends Error {}

@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import { InvalidToken } from './caller.js'
+
+// Proof of possession (RFC 9449 section 4.3): the caller signs each request with the key that its token is bound to.
+
+export const DPOP_ALGORITHMS = ['ES256', 'ES384', 'ES512', 'RS256', 'PS256', 'EdDSA', 'Ed25519']
+/** How old a proof may be, or how far ahead, in seconds. */
+const AGE = 60
+const MAX_PROOFS = 100_000
+
+export interface ProofContext { token: string, key: string, method: string, url: string }
+
+/** Proofs that were used, as long as they would count again. */
+export class Proofs {
+  private readonly used = new LRUCache<string, true>({ max: MAX_PROOFS, ttl: 2 * AGE * 1000 })
+
+  /** @throws InvalidToken */
+  async check (proof: unknown, { token, key, method, url }: ProofContext): Promise<void> {
+    if (typeof proof !== 'string' || proof === '') throw invalid('the header DPoP is missing')
+    const { calculateJwkThumbprint, EmbeddedJWK, errors, jwtVerify } = await import('jose')
+    const { payload, protectedHeader } = await jwtVerify(proof, EmbeddedJWK, { typ: 'dpop+jwt', algorithms: DPOP_ALGORITHMS, clockTolerance: AGE, maxTokenAge: AGE, requiredClaims: ['jti', 'htm', 'htu', 'iat'] })
+      .catch((error: unknown) => { throw error instanceof errors.JOSEError ? invalid('the proof is not valid') : error })
+    if (payload.htm !== method || plain(payload.htu) !== plain(url)) throw invalid('the proof is for another request')
+    if (payload.ath !== createHash('sha256').update(token).digest('base64url')) throw invalid('the proof is for another token')
+    const thumbprint = await calculateJwkThumbprint(protectedHeader.jwk as Parameters<typeof calculateJwkThumbprint>[0])
+    if (thumbprint !== key) throw invalid('the proof is by another key')
+    const id = `${thumbprint} ${String(payload.jti)}`
+    if (this.used.has(id)) throw invalid('the proof was used before')
+    this.used.set(id, true)
+  }
+}
+
+const invalid = (message: string) => new InvalidToken(message, 'invalid_dpop_proof')
+
+/** Without query and fragment (RFC 9449 section 4.2), in the one spelling that URLs have. */
+function plain (url: unknown): string | undefined {
+  if (typeof url !== 'string' || !URL.canParse(url)) return undefined
+  const { origin, pathname } = new URL(url)
+  return origin + pathname
+}

@@ -1,0 +1,82 @@
+import type { FastifyRequest } from 'fastify'
+
+/** Who makes the request, as its token says. */
+export interface AuthInfo {
+  /** The user: `sub` of the token. */
+  readonly subject: string
+  /** Who vouches for the user: `iss` of the token. A subject is one of its issuer alone. */
+  readonly issuer?: string | undefined
+  /** The client that acts for the user: `client_id` or `azp` of the token. */
+  readonly clientId?: string | undefined
+  /** What the user lets the client do. */
+  readonly scopes: readonly string[]
+  /** When the token ends, in ms of `Date.now()`. Streams that were opened with it end then. */
+  readonly expiresAt?: number | undefined
+  /** All that the token says. */
+  readonly claims?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** Access tokens that are JWTs. Source: RFC 9068; 2026-07-28 basic/authorization (Token Handling). */
+export interface JwtOptions {
+  /** `iss` that a token must have. */
+  issuer: string
+  /** `aud` that a token must have, or be one of: as a rule the URL of the endpoint, as clients use it. */
+  audience: string | readonly string[]
+  /** Where the keys of the issuer are: https, or http on a loopback address. Fetched at the first token, and again for an unknown key id, at most every 30 s. */
+  jwksUri?: string
+  /** The keys themselves, in place of `jwksUri` (RFC 7517 section 5). */
+  jwks?: { readonly keys: readonly object[] }
+  /** Default: RS256, PS256, ES256, EdDSA and their longer kin. Never `none`, nor a shared secret. */
+  algorithms?: readonly string[]
+  /** How far the clocks may be apart, in seconds. Default: 5. */
+  clockTolerance?: number
+  /** How long a token that was checked is not checked again, in ms, and never beyond its end. Default: 300_000. 0: each time. */
+  cacheTtl?: number
+}
+
+/** Access tokens that their issuer is asked about. Source: RFC 7662. */
+export interface IntrospectionOptions {
+  /** Where to ask: https, or http on a loopback address. */
+  endpoint: string
+  /** Who this server is there: sent by HTTP Basic authentication. */
+  clientId: string
+  clientSecret: string
+  /** Who issues the tokens: an answer with another `iss` is refused. */
+  issuer: string
+  /** `aud` that the answer must have, or be one of. */
+  audience: string | readonly string[]
+  /** How long to wait for an answer, in ms. Default: 5_000. */
+  timeout?: number
+  /** How long an answer counts, in ms, and never beyond the end of the token. Default: 30_000. 0: asked each time. */
+  cacheTtl?: number
+}
+
+/**
+ * Who may use the endpoint. One of `jwt`, `introspection` and `authenticate`.
+ * Source: 2026-07-28 basic/authorization; RFC 6750, RFC 9449, RFC 9728.
+ */
+export interface AuthOptions {
+  jwt?: JwtOptions
+  introspection?: IntrospectionOptions
+  /**
+   * Says who it is in a way of your own; nothing, or an error with `statusCode` 401, where it is nobody. Any other error is 503.
+   * Runs before the body is read.
+   */
+  authenticate? (request: FastifyRequest): AuthInfo | null | undefined | Promise<AuthInfo | null | undefined>
+  /** The URL of the endpoint as clients use it. Default: that of the request (behind a proxy: see Fastify's `trustProxy`). */
+  resource?: string
+  /** Where clients get their tokens. Default: the issuer. */
+  authorizationServers?: readonly string[]
+  /** What every request needs, whatever it calls. Default: nothing. */
+  scopes?: readonly string[]
+  /** Whether one scope holds another: `(granted, needed) => granted === 'files:*' && needed.startsWith('files:')`. Default: it holds itself alone. */
+  implies? (granted: string, needed: string): boolean
+  /** Whether lists show what the caller has no scope for, so that it can ask for more. What is hidden answers like what is not there. Default: `'show'`. */
+  denied?: 'hide' | 'show'
+  /** Tokens that are bound to a key (RFC 9449): checked where they come, or demanded. Default: `'accept'`. */
+  dpop?: 'accept' | 'require'
+  /** Serves the metadata of this endpoint at `/.well-known/oauth-protected-resource` too. Default: `false`. */
+  rootMetadata?: boolean
+  /** Who uses stdio: OAuth is not for it, so the process says (from its environment, say). Default: nobody in particular, who may do what needs no scope. */
+  stdio?: AuthInfo | (() => AuthInfo)
+}
