@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import type { ClientCapabilities, Connection as Public, Implementation } from '../types/index.js'
+import type { AuthInfo, ClientCapabilities, Connection as Public, Implementation } from '../types/index.js'
+import { principalOf } from './auth/caller.js'
 import { isObject, kindOf } from './jsonrpc.js'
 import type { Request } from './jsonrpc.js'
 import { META } from './schemas/envelope.js'
@@ -11,7 +12,16 @@ export interface RouteInfo { transport: 'http' | 'http-sse', endpoint: string, s
 
 /** Set on a request whose reply has become a stream. */
 export const kStreaming = Symbol('fastify-mcp-plugin.streaming')
+/** Who makes the request: set by the plugin's own `onRequest`. */
+export const kAuth = Symbol('fastify-mcp-plugin.auth')
 export const kConnection = Symbol('fastify-mcp-plugin.connection')
+
+export const authOf = (request: FastifyRequest): AuthInfo | undefined => (request as { [kAuth]?: AuthInfo })[kAuth]
+
+export function principalIn (request: FastifyRequest): string | undefined {
+  const caller = authOf(request)
+  return caller && principalOf(caller)
+}
 
 /** `request.mcp`: worked out of the request when it is asked for, so a request that nobody asks about pays nothing. */
 export class Connection implements Public {
@@ -30,11 +40,11 @@ export class Connection implements Public {
   get session (): Session | undefined {
     const { query, headers } = this.#request
     const id = this.transport === 'http-sse' ? (query as { sessionId?: unknown } | undefined)?.sessionId : headers['mcp-session-id']
-    return typeof id === 'string' ? this.#server.sessions.peek(id, this.transport) : undefined
+    return typeof id === 'string' ? this.#server.sessions.peek(id, this.transport, principalIn(this.#request)) : undefined
   }
 
   get stream (): boolean { return (this.#request as { [kStreaming]?: boolean })[kStreaming] === true }
-  get auth () { return undefined }
+  get auth (): AuthInfo | undefined { return authOf(this.#request) }
 
   get revision () {
     const { session } = this

@@ -30,7 +30,7 @@ export class Context implements Public {
   get capabilities () { return this.#exchange.capabilities }
   get session () { return this.#exchange.session }
   get meta () { return this.#exchange.meta }
-  get auth () { return undefined }
+  get auth () { return this.#exchange.auth }
 
   /** Values must grow (2025-11-25 basic/utilities/progress): one that does not is dropped. */
   progress (progress: number, total?: number, message?: string): Promise<void> {

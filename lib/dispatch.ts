@@ -135,6 +135,6 @@ function refuse (exchange: Exchange, method: Method, error: unknown): void {
   respondError(exchange, known, known.status ?? exchange.served.revision.statuses[known.code] ?? 200)
 }
 
-const respondError = (exchange: Exchange, error: McpError, status: number): void => exchange.end(errorText(exchange.message.id, error), status)
+const respondError = (exchange: Exchange, error: McpError, status: number): void => exchange.end(errorText(exchange.message.id, error), status, error.headers)
 
 const isThenable = (value: unknown): value is PromiseLike<unknown> => typeof value === 'object' && value !== null && typeof (value as PromiseLike<unknown>).then === 'function'

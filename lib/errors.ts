@@ -34,6 +34,8 @@ export class McpError extends Error {
   readonly code: number
   readonly data: unknown
   readonly status: number | undefined
+  /** Headers of the reply, where it is one of HTTP. */
+  readonly headers?: Record<string, string>
 
   constructor (code: number, message: string, data?: unknown, status?: number) {
     super(message)

@@ -2,7 +2,9 @@ import { createHash, randomUUID } from 'node:crypto'
 import { Context } from './context.js'
 import { CallCancelled, rpcError } from './errors.js'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { ClientCapabilities, Implementation } from '../types/index.js'
+import type { Access } from './auth/access.js'
+import { principalOf } from './auth/caller.js'
+import type { AuthInfo, ClientCapabilities, Implementation } from '../types/index.js'
 import type { Calls } from './calls.js'
 import { Requests } from './input.js'
 import type { Asker } from './input.js'
@@ -19,6 +21,7 @@ export interface Endpoint {
   readonly app: FastifyInstance
   readonly calls: Calls
   readonly states: RequestStates
+  readonly access: Access
   /** Answers a call that ends with a question. */
   inputRequired (exchange: Exchange): void
 }
@@ -33,6 +36,8 @@ export class Exchange {
   readonly channel: Channel
   readonly session: Session | undefined
   readonly request: FastifyRequest | undefined
+  /** Who makes it. */
+  readonly auth: AuthInfo | undefined
   method: Method | undefined
   /** What the method works on, for the mapping of its outcome: a tool, say. */
   target: unknown
@@ -52,13 +57,14 @@ export class Exchange {
   private controller: AbortController | undefined
   private reason: Error | undefined
 
-  constructor (endpoint: Endpoint, served: Served, message: Request, channel: Channel, session: Session | undefined, request: FastifyRequest | undefined) {
+  constructor (endpoint: Endpoint, served: Served, message: Request, channel: Channel, session: Session | undefined, request: FastifyRequest | undefined, auth?: AuthInfo) {
     this.endpoint = endpoint
     this.served = served
     this.message = message
     this.channel = channel
     this.session = session
     this.request = request
+    this.auth = auth
     this.owner = endpoint.app
   }
 
@@ -100,7 +106,7 @@ export class Exchange {
   bound (): string {
     const { method, params } = this.message
     const args = (this.raw === undefined ? params : JSON.parse(this.raw).params)?.arguments
-    return createHash('sha256').update(JSON.stringify([method, params?.name ?? params?.uri, sorted(args)])).digest('base64url')
+    return createHash('sha256').update(JSON.stringify([this.auth && principalOf(this.auth), method, params?.name ?? params?.uri, sorted(args)])).digest('base64url')
   }
 
   /** Aborts when the answer is not wanted any more. A client that leaves says so, except in a session: there it may come back for it. */
@@ -132,10 +138,10 @@ export class Exchange {
     if (!this.settled) this.channel.send(text)
   }
 
-  end (text: string, status: number): void {
+  end (text: string, status: number, headers?: Record<string, string>): void {
     if (this.settled) return
     this.finish()
-    this.channel.end(text, status)
+    this.channel.end(text, status, headers)
   }
 
   /** Puts the call among those in flight: from now on it can be cancelled, timed and waited for. */

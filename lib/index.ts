@@ -1,8 +1,11 @@
 import { fastifySSE } from '@fastify/sse'
-import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
+import type { FastifyInstance, FastifyPluginAsync, onRequestHookHandler } from 'fastify'
 import fp from 'fastify-plugin'
-import type { Mcp, McpOptions, Prompt, Resource, Tool } from '../types/index.js'
-import { connectionOf, kConnection, kStreaming } from './connection.js'
+import type { AuthInfo, Mcp, McpOptions, Prompt, Resource, Tool } from '../types/index.js'
+import { Bearer } from './auth/bearer.js'
+import { mountMetadata } from './auth/metadata.js'
+import { Place } from './auth/place.js'
+import { connectionOf, kAuth, kConnection, kStreaming } from './connection.js'
 import * as content from './content.js'
 import { addEndpoint } from './endpoints.js'
 import { InputRejectedError, InputRequired, InputUnsupportedError, MCP_ERR_STDIO_OPEN, MCP_ERR_TWICE, McpError, NoStreamError, ToolError } from './errors.js'
@@ -22,7 +25,9 @@ const MIB = 1_048_576
 const plugin: FastifyPluginAsync<McpOptions> = async function (app, options) {
   if (Object.hasOwn(app, 'mcp')) throw new MCP_ERR_TWICE(`${options.path ?? '/mcp'} and one before`)
   const settings = settle(options, app.initialConfig.bodyLimit ?? MIB)
-  const server = new McpServer(app, settings)
+  const prefix = (options as { prefix?: string }).prefix ?? ''
+  const place = new Place((app.prefix + prefix + settings.path).replace(/\/+$/, '') || '/', settings.auth?.resource)
+  const server = new McpServer(app, settings, place)
   const streams = new Streams(settings.sse)
   const mcp = decorate(app, server, streams)
   for (const tool of settings.tools) server.tools.add(tool, app)
@@ -37,9 +42,28 @@ const plugin: FastifyPluginAsync<McpOptions> = async function (app, options) {
     scope.setErrorHandler(onError)
     ownParser(scope)
     scope.addHook('onRequest', guard(settings))
+    if (settings.auth !== undefined) scope.addHook('onRequest', identify(new Bearer(settings.auth, place, server.access)))
     mount(scope, server, streams)
     addEndpoint(app, scope.prefix + settings.path, mcp)
-  }, { prefix: (options as { prefix?: string }).prefix ?? '' })
+  }, { prefix })
+  if (settings.auth !== undefined) mountMetadata(rootOf(app), { auth: settings.auth, place, name: settings.serverInfo.title ?? settings.serverInfo.name, scopes: () => server.scopes })
+}
+
+/** Who makes a request is known before its body is read. */
+function identify (bearer: Bearer): onRequestHookHandler {
+  return function (request, reply, done) {
+    const known = (caller: AuthInfo) => {
+      Object.assign(request, { [kAuth]: caller })
+      done()
+    }
+    try {
+      const caller = bearer.check(request, reply)
+      if (!(caller instanceof Promise)) return known(caller)
+      caller.then(known, done)
+    } catch (error) {
+      done(error as Error)
+    }
+  }
 }
 
 /** `app.mcp`, an own property of the scope that registers, and `request.mcp`, once for each app. */
@@ -53,6 +77,7 @@ function decorate (app: FastifyInstance, server: McpServer, streams: Streams): M
   }
   app.decorate('mcp', { getter (this: FastifyInstance) { return facade(this) } })
   if (!app.hasRequestDecorator('mcp')) {
+    app.decorateRequest(kAuth, undefined)
     app.decorateRequest(kConnection, undefined)
     app.decorateRequest(kStreaming, false)
     app.decorateRequest(kRaw, undefined)
@@ -66,9 +91,10 @@ function stdioOf (app: FastifyInstance, server: McpServer): Mcp['stdio'] {
   return async ({ input = process.stdin, output, lineLimit = 16 * MIB } = {}) => {
     if (open) throw new MCP_ERR_STDIO_OPEN()
     open = true
+    const caller = server.settings.auth?.stdio
     const root = rootOf(app)
     await root.ready()
-    await stdio(server, { input, output: output ?? claimStdout(app.log), lineLimit })
+    await stdio(server, { input, output: output ?? claimStdout(app.log), lineLimit, auth: typeof caller === 'function' ? caller() : caller })
     await root.close()
   }
 }

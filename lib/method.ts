@@ -65,8 +65,8 @@ export interface Channel {
   readonly hears: boolean
   /** A message that belongs to the request; dropped where it cannot be sent or the client is gone. */
   send (text: string): void
-  /** The answer. Nothing follows it. */
-  end (text: string, status: number): void
+  /** The answer. Nothing follows it. Headers go where it is the whole of an HTTP reply. */
+  end (text: string, status: number, headers?: Record<string, string>): void
   /** The answer takes long: keep the connection alive meanwhile, where that is possible. */
   hold (): void
   /** Lets the connection go where the client can come back for the rest. */

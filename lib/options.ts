@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import type { TProperties } from '@sinclair/typebox'
-import type { Implementation, McpOptions, Prompt, Resource, Tool, Validator } from '../types/index.js'
+import type { AuthOptions, Implementation, McpOptions, Prompt, Resource, Tool, Validator } from '../types/index.js'
 import { MCP_ERR_OPTION } from './errors.js'
 import { revisions } from './revisions/index.js'
 import type { Revision } from './revisions/revision.js'
@@ -15,6 +15,9 @@ const count = (minimum = 0) => Type.Optional(Type.Integer({ minimum }))
 const ms = () => Type.Optional(Type.Number({ minimum: 0 }))
 const names = () => Type.Optional(Type.Union([Type.Literal('*'), Type.Array(Type.String({ minLength: 1 }))]))
 
+const strings = () => Type.Optional(Type.Array(Type.String({ minLength: 1 }), { minItems: 1 }))
+const audiences = () => Type.Union([Type.String({ minLength: 1 }), Type.Array(Type.String({ minLength: 1 }), { minItems: 1 })])
+
 const Options = Type.Object({
   serverInfo: Type.Optional(Type.Object({ name: Type.String({ minLength: 1 }), version: Type.String({ minLength: 1 }) })),
   instructions: Type.Optional(Type.String()),
@@ -26,6 +29,35 @@ const Options = Type.Object({
   sessions: Type.Optional(Type.Union([Type.Literal(false), Type.Object({ idle: ms(), max: count() }, { additionalProperties: false })])),
   httpSse: Type.Optional(Type.Boolean()),
   sse: group({ keepAlive: Type.Optional(Type.Number({ minimum: 1 })), after: ms(), maxBuffered: count(1) }),
+  auth: Type.Optional(Type.Object({
+    jwt: group({
+      issuer: Type.String({ minLength: 1 }),
+      audience: audiences(),
+      jwksUri: Type.Optional(Type.String()),
+      jwks: Type.Optional(Type.Object({ keys: Type.Array(Type.Object({})) })),
+      algorithms: Type.Optional(Type.Array(Type.String({ pattern: '^(RS|PS|ES|Ed)' }), { minItems: 1 })),
+      clockTolerance: count(),
+      cacheTtl: ms()
+    }),
+    introspection: group({
+      endpoint: Type.String(),
+      clientId: Type.String({ minLength: 1 }),
+      clientSecret: Type.String(),
+      issuer: Type.String({ minLength: 1 }),
+      audience: audiences(),
+      timeout: count(1),
+      cacheTtl: ms()
+    }),
+    authenticate: Type.Optional(Type.Unsafe<AuthOptions['authenticate']>({})),
+    resource: Type.Optional(Type.String()),
+    authorizationServers: strings(),
+    scopes: strings(),
+    implies: Type.Optional(Type.Unsafe<AuthOptions['implies']>({})),
+    denied: Type.Optional(Type.Union([Type.Literal('hide'), Type.Literal('show')])),
+    dpop: Type.Optional(Type.Union([Type.Literal('accept'), Type.Literal('require')])),
+    rootMetadata: Type.Optional(Type.Boolean()),
+    stdio: Type.Optional(Type.Unsafe<AuthOptions['stdio']>({}))
+  }, { additionalProperties: false })),
   hosts: names(),
   origins: names(),
   pageSize: count(1),
@@ -47,6 +79,28 @@ function keyOf (key: Key): Uint8Array {
   return bytes
 }
 
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
+
+/** What a schema cannot say. */
+function checked (auth: AuthOptions | undefined): AuthOptions | undefined {
+  if (auth === undefined) return undefined
+  const ways = [auth.jwt, auth.introspection, auth.authenticate].filter(one => one !== undefined)
+  if (ways.length !== 1) throw new MCP_ERR_OPTION(`option /auth must have one of jwt, introspection and authenticate, it has ${ways.length}`)
+  for (const name of ['authenticate', 'implies'] as const) if (auth[name] !== undefined && typeof auth[name] !== 'function') throw new MCP_ERR_OPTION(`option /auth/${name} must be a function`)
+  if (auth.jwt !== undefined && (auth.jwt.jwksUri === undefined) === (auth.jwt.jwks === undefined)) throw new MCP_ERR_OPTION('option /auth/jwt must have one of jwksUri and jwks')
+  safe('/auth/jwt/jwksUri', auth.jwt?.jwksUri)
+  safe('/auth/introspection/endpoint', auth.introspection?.endpoint)
+  if (auth.resource !== undefined && (!URL.canParse(auth.resource) || auth.resource.includes('#'))) throw new MCP_ERR_OPTION('option /auth/resource must be the absolute URL of the endpoint, without a fragment (RFC 9728 section 1.2)')
+  return auth
+}
+
+/** Keys and tokens travel encrypted, but on the machine itself. */
+function safe (name: string, url: string | undefined): void {
+  if (url === undefined) return
+  const { protocol, hostname } = URL.canParse(url) ? new URL(url) : { protocol: '', hostname: '' }
+  if (protocol !== 'https:' && !(protocol === 'http:' && LOOPBACK.test(hostname))) throw new MCP_ERR_OPTION(`option ${name} must be a URL of https, or of http on a loopback address`)
+}
+
 /** The options with their defaults. */
 export interface Settings {
   serverInfo: Implementation
@@ -59,6 +113,7 @@ export interface Settings {
   sessions: { idle: number, max: number } | false
   httpSse: boolean
   sse: { keepAlive: number, after: number, maxBuffered: number }
+  auth: AuthOptions | undefined
   hosts: readonly string[] | '*'
   origins: readonly string[] | '*'
   pageSize: number
@@ -86,10 +141,11 @@ export function settle (options: McpOptions, bodyLimit: number): Settings {
     sessions: sessions && { idle: sessions.idle ?? 30 * MINUTE, max: sessions.max ?? 10_000 },
     httpSse: options.httpSse ?? sessions !== false,
     sse: { keepAlive: sse?.keepAlive ?? 15_000, after: sse?.after ?? 1_000, maxBuffered: sse?.maxBuffered ?? 4 * MIB },
+    auth: checked(options.auth),
     hosts: options.hosts ?? [],
     origins: options.origins ?? [],
     pageSize: options.pageSize ?? 1_000,
-    cache: { ttlMs: cache?.ttlMs ?? MINUTE, cacheScope: cache?.cacheScope ?? 'public' },
+    cache: { ttlMs: cache?.ttlMs ?? MINUTE, cacheScope: cache?.cacheScope ?? (options.auth === undefined ? 'public' : 'private') },
     limits: { body: limits?.body ?? bodyLimit, batch: limits?.batch ?? 100, streams: limits?.streams ?? 10_000, toolTimeout: limits?.toolTimeout ?? 5 * MINUTE, resource: limits?.resource ?? 16 * MIB },
     requestState: { keys: (options.requestState?.keys ?? []).map(keyOf), ttl: options.requestState?.ttl ?? 10 * MINUTE },
     closeTimeout: options.closeTimeout ?? 1_000,

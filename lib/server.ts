@@ -1,5 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Mcp, Prompt, Resource, Tool } from '../types/index.js'
+import { Access } from './auth/access.js'
+import type { Place } from './auth/place.js'
 import { Calls } from './calls.js'
 import type { Change } from './changes.js'
 import { CallCancelled } from './errors.js'
@@ -30,6 +32,7 @@ export class McpServer implements Endpoint {
   readonly sessions: Sessions
   readonly subscriptions = new Subscriptions()
   readonly states: RequestStates
+  readonly access: Access
   readonly inputRequired = inputRequired
   readonly revisions: Revisions<Served>
   readonly tools: ToolsFeature
@@ -40,9 +43,11 @@ export class McpServer implements Endpoint {
   private readonly served: ServedRevision[]
   private readonly changes = new Map<string, Change>()
 
-  constructor (app: FastifyInstance, settings: Settings) {
+  /** @param place where clients find the endpoint */
+  constructor (app: FastifyInstance, settings: Settings, place?: Place) {
     this.app = app
     this.settings = settings
+    this.access = new Access(settings.auth ?? {}, settings.auth && place)
     this.calls = new Calls(settings.sse.after, expire)
     this.sessions = new Sessions(settings.sessions || { idle: Infinity, max: settings.httpSse ? 10_000 : 0 })
     this.states = new RequestStates(settings.requestState)
@@ -87,9 +92,12 @@ export class McpServer implements Endpoint {
       timeout,
       offered: () => prompts.completes || resources.completes,
       prompt: name => prompts.named(name),
-      resource: uri => resources.named(uri)
+      resource: (uri, exchange) => resources.named(uri, exchange)
     })
   }
+
+  /** All scopes that anything of it needs. */
+  get scopes (): string[] { return [this.tools, this.resources, this.prompts].flatMap(feature => feature.scopes) }
 
   /** Whether changes of that kind can come: only what was announced is promised. */
   private offers (kind: Change['kind']): boolean {

@@ -22,6 +22,8 @@ export class Session {
   readonly id: string
   readonly transport: Transport
   served: Served
+  /** Whose it is; nobody else finds it. */
+  readonly principal: string | undefined
   client: Implementation | undefined
   capabilities: ClientCapabilities
   logLevel: typeof LEVELS[number] | undefined
@@ -38,10 +40,11 @@ export class Session {
   private waiting: Map<Id, (response: Response | Error) => void> | undefined
   private asked = 0
 
-  constructor (id: string, transport: Transport, served: Served, client: Implementation | undefined, capabilities: ClientCapabilities) {
+  constructor (id: string, transport: Transport, served: Served, client: Implementation | undefined, capabilities: ClientCapabilities, principal?: string) {
     this.id = id
     this.transport = transport
     this.served = served
+    this.principal = principal
     this.client = client
     this.capabilities = capabilities
   }
@@ -146,25 +149,25 @@ export class Sessions {
   get size (): number { return this.byId.size }
 
   /** @throws McpError (503) where there are as many as there may be */
-  open (transport: Transport, served: Served, client?: Implementation, capabilities: ClientCapabilities = {}): Session {
+  open (transport: Transport, served: Served, client?: Implementation, capabilities: ClientCapabilities = {}, principal?: string): Session {
     if (this.byId.size >= this.limits.max) this.sweep()
     if (this.byId.size >= this.limits.max) throw rpcError('Unavailable', 'there are too many sessions; try again later')
-    const session = new Session(randomUUID(), transport, served, client, capabilities)
+    const session = new Session(randomUUID(), transport, served, client, capabilities, principal)
     this.byId.set(session.id, session)
     this.timer ??= setInterval(() => this.sweep(), Math.min(Math.max(this.limits.idle / 4, 50), 30_000)).unref()
     return session
   }
 
-  /** The session, which counts as used; undefined where there is none or its time is over. */
-  find (id: string, transport: Transport): Session | undefined {
-    const session = this.peek(id, transport)
+  /** The session, which counts as used; undefined where there is none, its time is over, or it is another's. */
+  find (id: string, transport: Transport, principal?: string): Session | undefined {
+    const session = this.peek(id, transport, principal)
     if (session !== undefined) session.seen = Date.now()
     return session
   }
 
-  peek (id: string, transport: Transport): Session | undefined {
+  peek (id: string, transport: Transport, principal?: string): Session | undefined {
     const session = this.byId.get(id)
-    return session?.transport !== transport || this.expired(session, Date.now()) ? undefined : session
+    return session?.transport !== transport || session.principal !== principal || this.expired(session, Date.now()) ? undefined : session
   }
 
   end (session: Session, reason: string): void {

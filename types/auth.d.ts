@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import type { Context } from './context.js'
 
 /** Who makes the request, as its token says. */
 export interface AuthInfo {
@@ -79,4 +80,12 @@ export interface AuthOptions {
   rootMetadata?: boolean
   /** Who uses stdio: OAuth is not for it, so the process says (from its environment, say). Default: nobody in particular, who may do what needs no scope. */
   stdio?: AuthInfo | (() => AuthInfo)
+}
+
+/** Who sees a tool, a resource or a prompt, and who may use it. */
+export interface Gated {
+  /** What the caller must be allowed, all of it; without it a call is answered by 403 with a challenge. Source: 2026-07-28 basic/authorization. */
+  readonly scopes?: readonly string[] | undefined
+  /** Whether it is there for this caller; what is not answers like what is unknown. Lists are then `private`. */
+  readonly visible?: ((ctx: Context) => boolean) | undefined
 }

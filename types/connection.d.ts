@@ -12,7 +12,7 @@ export interface Connection {
   readonly session: Session | undefined
   /** Whether the answer is a stream of server-sent events. */
   readonly stream: boolean
-  /** Who makes the request. Reserved: always `undefined` for now. */
+  /** Who makes the request; `undefined` without the option `auth`. Known once the plugin's own `onRequest` has run. */
   readonly auth: AuthInfo | undefined
   /** The revision that the request speaks. Known from `preHandler` on, `undefined` before. */
   readonly revision: Revision | undefined

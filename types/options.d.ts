@@ -1,3 +1,4 @@
+import type { AuthOptions } from './auth.js'
 import type { Implementation, JsonObject, Revision } from './protocol.js'
 import type { Prompt } from './prompt.js'
 import type { Resource } from './resource.js'
@@ -100,6 +101,8 @@ export interface McpOptions {
   httpSse?: boolean | undefined
   /** Streams of server-sent events. */
   sse?: SseOptions | undefined
+  /** Who may use the endpoint. Default: everybody. */
+  auth?: AuthOptions | undefined
   /**
    * Host names to accept besides the default, or `*` for all. The default is the loopback names where the server listens on loopback.
    * Source: 2026-07-28 basic/transports/streamable-http (Security Warning).

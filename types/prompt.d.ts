@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import type { Gated } from './auth.js'
 import type { Completer } from './completion.js'
 import type { ContentBlock } from './content.js'
 import type { Context } from './context.js'
@@ -7,7 +8,7 @@ import type { Icon, JsonObject, Role } from './protocol.js'
 import type { JsonSchema, Schema, Static, TypeBoxSchema } from './schema.js'
 
 /** What a prompt says about itself. Source: 2026-07-28 server/prompts (Data Types). */
-export interface PromptInfo {
+export interface PromptInfo extends Gated {
   /** Unique name. */
   readonly name: string
   /** Name for people. Left out for clients older than 2025-06-18. */

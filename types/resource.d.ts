@@ -1,3 +1,4 @@
+import type { Gated } from './auth.js'
 import type { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import type { Completer } from './completion.js'
@@ -27,7 +28,7 @@ export interface ResourceInfo {
 }
 
 /** Options that a resource and a template have in common. */
-export interface ResourceOptions extends ResourceInfo {
+export interface ResourceOptions extends ResourceInfo, Gated {
   /**
    * How long a client may keep what was read, and whether caches may share it. Default: `{ ttlMs: 0, cacheScope: 'private' }`, which is safe
    * for whatever changes or depends on the caller.

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import type { Gated } from './auth.js'
 import type { CallToolResult, ContentBlock, Result } from './content.js'
 import type { Context } from './context.js'
 import type { InputRequiredResult } from './input.js'
@@ -6,7 +7,7 @@ import type { Icon, JsonObject, ToolAnnotations } from './protocol.js'
 import type { Args, JsonSchema, Output, Schema } from './schema.js'
 
 /** What a tool says about itself. Source: 2026-07-28 server/tools (Data Types). */
-export interface ToolInfo {
+export interface ToolInfo extends Gated {
   /** Unique name: 1 to 128 of `A-Z a-z 0-9 _ - .`. */
   readonly name: string
   /** Name for people. Left out for clients older than 2025-06-18. */

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AuthInfo, AuthOptions } from '../../types/index.js'
 import { rpcError } from '../errors.js'
 import type { McpError } from '../errors.js'
+import type { Access } from './access.js'
 import { boundKey, InvalidToken } from './caller.js'
 import { challengeOf, credentialsOf } from './challenge.js'
 import type { ChallengeParts } from './challenge.js'
@@ -20,11 +21,13 @@ export class Bearer {
   private readonly options: AuthOptions
   private readonly place: Place
   private readonly tokens: Tokens | undefined
+  private readonly access: Access
   private readonly proofs = new Proofs()
 
-  constructor (options: AuthOptions, place: Place) {
+  constructor (options: AuthOptions, place: Place, access: Access) {
     this.options = options
     this.place = place
+    this.access = access
     const { jwt, introspection } = options
     if (jwt !== undefined) this.tokens = new Tokens(jwtVerifier(jwt), jwt.cacheTtl ?? JWT_TTL)
     else if (introspection !== undefined) this.tokens = new Tokens(introspector(introspection), introspection.cacheTtl ?? INTROSPECTION_TTL)
@@ -42,18 +45,6 @@ export class Bearer {
     return caller.then(
       caller => this.allowed(caller, request, reply),
       (error: unknown) => { throw this.refusal(error, request, reply) })
-  }
-
-  /** Tells the client all that an operation needs (2026-07-28 basic/authorization, Runtime Insufficient Scope Errors). */
-  insufficient (scopes: readonly string[], request: FastifyRequest): Record<string, string> {
-    return { 'www-authenticate': this.challenge(request, { scopes, error: 'insufficient_scope', description: `this needs ${scopes.join(' ')}` }) }
-  }
-
-  /** Whether the caller may do what needs all of `scopes`. */
-  covers (caller: AuthInfo | undefined, scopes: readonly string[]): boolean {
-    const { implies } = this.options
-    const granted = caller?.scopes ?? []
-    return scopes.every(needed => granted.includes(needed) || (implies !== undefined && granted.some(one => implies(one, needed))))
   }
 
   private identify (request: FastifyRequest): AuthInfo | Promise<AuthInfo> {
@@ -92,9 +83,10 @@ export class Bearer {
 
   private allowed (caller: AuthInfo, request: FastifyRequest, reply: FastifyReply): AuthInfo {
     const { scopes = [] } = this.options
-    if (this.covers(caller, scopes)) return caller
-    reply.headers(this.insufficient(scopes, request))
-    throw rpcError('InsufficientScope', `this needs ${scopes.join(' ')}`)
+    if (this.access.covers(caller, scopes)) return caller
+    const error = this.access.insufficient(scopes, request)
+    reply.headers(error.headers ?? {})
+    throw error
   }
 
   private refusal (error: unknown, request: FastifyRequest, reply: FastifyReply): McpError {

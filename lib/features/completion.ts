@@ -6,6 +6,8 @@ import { isObject } from '../jsonrpc.js'
 import type { Params } from '../jsonrpc.js'
 import type { Feature } from '../method.js'
 import { CompleteParams } from '../schemas/params.js'
+import { admit, sees } from './gate.js'
+import type { Gate } from './gate.js'
 import { stopped } from './stopped.js'
 
 /** As many values go out at once (2026-07-28 server/utilities/completion, Completion Results). */
@@ -14,6 +16,7 @@ const MAX_VALUES = 100
 /** Something whose arguments can be completed. */
 export interface Completable {
   readonly app: FastifyInstance
+  readonly gate: Gate
   readonly complete: ReadonlyMap<string, Completer>
 }
 
@@ -23,7 +26,7 @@ export interface Completables {
   offered (): boolean
   prompt (name: string): Completable | undefined
   /** @param uri a template, or a URI */
-  resource (uri: string): Completable | undefined
+  resource (uri: string, exchange: Exchange): Completable | undefined
 }
 
 interface Reference { type: 'ref/prompt' | 'ref/resource', name?: string, uri?: string }
@@ -43,7 +46,7 @@ export function completion (from: Completables): Feature {
 }
 
 function suggest (from: Completables, params: Params, exchange: Exchange): unknown {
-  const found = referred(from, params.ref as Reference)
+  const found = referred(from, params.ref as Reference, exchange)
   const { name: argument, value } = params.argument as { name: string, value: string }
   const completer = found.complete.get(argument)
   if (completer === undefined) return []
@@ -55,12 +58,13 @@ function suggest (from: Completables, params: Params, exchange: Exchange): unkno
 }
 
 /** @throws McpError -32602 where there is no such thing */
-function referred (from: Completables, { type, name, uri }: Reference): Completable {
+function referred (from: Completables, { type, name, uri }: Reference, exchange: Exchange): Completable {
   const prompt = type === 'ref/prompt'
   const key = prompt ? name : uri
   if (key === undefined) throw rpcError('InvalidParams', `/ref/${prompt ? 'name' : 'uri'} is required`)
-  const found = prompt ? from.prompt(key) : from.resource(key)
-  if (found === undefined) throw rpcError('InvalidParams', `there is no ${prompt ? 'prompt' : 'resource'} ${JSON.stringify(key)}`)
+  const found = prompt ? from.prompt(key) : from.resource(key, exchange)
+  if (found === undefined || !sees(found.gate, exchange)) throw rpcError('InvalidParams', `there is no ${prompt ? 'prompt' : 'resource'} ${JSON.stringify(key)}`)
+  admit(found.gate, exchange)
   return found
 }
 

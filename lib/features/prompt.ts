@@ -5,6 +5,8 @@ import { MCP_ERR_PROMPT_DEFINITION, MCP_ERR_PROMPT_NAME, MCP_ERR_PROMPT_SCHEMA }
 import { isObject } from '../jsonrpc.js'
 import type { Check } from '../validate.js'
 import { completersOf } from './completers.js'
+import { gateOf } from './gate.js'
+import type { Gate } from './gate.js'
 import { stringsOf } from './strings.js'
 import type { Strings, StringsOptions } from './strings.js'
 
@@ -15,6 +17,7 @@ export interface Entry {
   readonly handler: Prompt['handler']
   readonly check: Check | undefined
   readonly complete: ReadonlyMap<string, Completer>
+  readonly gate: Gate
   readonly description: string | undefined
   /** What `prompts/list` shows, in the words of the newest revision. */
   readonly listed: Record<string, unknown>
@@ -31,13 +34,14 @@ export function entryOf (prompt: Prompt, app: FastifyInstance, options: StringsO
   } catch (error) {
     throw new MCP_ERR_PROMPT_SCHEMA(name, (error as Error).message)
   }
-  let complete
+  let complete, gate
   try {
     complete = completersOf(prompt.complete, args && Object.keys(args.properties))
+    gate = gateOf(prompt)
   } catch (error) {
     throw new MCP_ERR_PROMPT_DEFINITION(name, (error as Error).message)
   }
-  return { name, app, handler, check: args?.check, complete, description, listed: listedOf(prompt, args) }
+  return { name, app, handler, check: args?.check, complete, gate, description, listed: listedOf(prompt, args) }
 }
 
 function listedOf ({ name, title, description, icons, _meta }: Prompt, args: Strings | undefined): Record<string, unknown> {

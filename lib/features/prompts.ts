@@ -7,6 +7,7 @@ import type { Feature, Method } from '../method.js'
 import { Pages } from '../page.js'
 import { Registry } from '../registry.js'
 import { GetPromptParams, ListParams } from '../schemas/params.js'
+import { admit, PRIVATE, sees, Views } from './gate.js'
 import { entryOf, resultOf } from './prompt.js'
 import type { Entry } from './prompt.js'
 import { stopped } from './stopped.js'
@@ -27,7 +28,7 @@ export class PromptsFeature implements Feature {
   private readonly registry: Registry<Entry>
   private readonly options: PromptsOptions
   private readonly first: () => void
-  private pages: Pages<Record<string, unknown>> | undefined
+  private readonly views = new Views<Entry, Pages<Record<string, unknown>>>((entries, own) => this.paged(entries, own))
 
   /**
    * @param changed what can be seen is not the same any more
@@ -36,10 +37,7 @@ export class PromptsFeature implements Feature {
   constructor (options: PromptsOptions, changed: () => void, first: () => void) {
     this.options = options
     this.first = first
-    this.registry = new Registry(() => {
-      this.pages = undefined
-      changed()
-    })
+    this.registry = new Registry(changed)
   }
 
   capability (hears: boolean) {
@@ -61,6 +59,7 @@ export class PromptsFeature implements Feature {
   remove (name: string): boolean { return this.registry.remove(name) }
   enable (name: string, enabled: boolean): boolean { return this.registry.enable(name, enabled) }
   has (name: string): boolean { return this.registry.has(name) }
+  get scopes (): string[] { return this.registry.visible().flatMap(({ gate }) => gate.scopes) }
   named (name: string): Entry | undefined { return this.registry.get(name) }
 
   private list (): Method {
@@ -68,16 +67,16 @@ export class PromptsFeature implements Feature {
       name: 'prompts/list',
       params: ListParams,
       shared: true,
-      call: params => (this.pages ??= this.paged()).at(params.cursor as string | null | undefined)
+      call: (params, exchange) => this.views.of(this.registry.visible(), exchange).at(params.cursor as string | null | undefined)
     }
   }
 
-  private paged (): Pages<Record<string, unknown>> {
-    const entries = this.registry.visible()
+  private paged (entries: readonly Entry[], own: boolean): Pages<Record<string, unknown>> {
     return new Pages('prompts', entries.map(entry => entry.name), this.options.pageSize, (from, to, nextCursor) => ({
       prompts: entries.slice(from, to).map(entry => entry.listed),
       nextCursor,
-      ...this.options.cache
+      ...this.options.cache,
+      ...(own && PRIVATE)
     }))
   }
 
@@ -95,7 +94,8 @@ export class PromptsFeature implements Feature {
 
   private run (params: Params, exchange: Exchange): unknown {
     const entry = this.registry.get(params.name as string)
-    if (entry === undefined) throw rpcError('InvalidParams', `there is no prompt ${JSON.stringify(params.name)}; prompts/list names those there are`)
+    if (entry === undefined || !sees(entry.gate, exchange)) throw rpcError('InvalidParams', `there is no prompt ${JSON.stringify(params.name)}; prompts/list names those there are`)
+    admit(entry.gate, exchange)
     const args = params.arguments ?? {}
     const problem = entry.check?.(args)
     if (problem !== undefined) throw rpcError('InvalidParams', `arguments of prompt "${entry.name}": ${problem}`)

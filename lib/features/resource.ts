@@ -5,6 +5,8 @@ import { isUri, uriTemplate } from '../uri-template.js'
 import type { UriTemplate, Variables } from '../uri-template.js'
 import type { Check } from '../validate.js'
 import { completersOf } from './completers.js'
+import { gateOf } from './gate.js'
+import type { Gate } from './gate.js'
 import { stringsOf } from './strings.js'
 import type { StringsOptions } from './strings.js'
 
@@ -23,6 +25,7 @@ export interface Entry {
   readonly read: Resource['read']
   readonly list: Resource['list']
   readonly complete: ReadonlyMap<string, Completer>
+  readonly gate: Gate
   readonly mimeType: string | undefined
   readonly cache: Cache
   /** What a list shows, in the words of the newest revision. */
@@ -47,6 +50,7 @@ export function entryOf (resource: Resource, app: FastifyInstance, options: Stri
     check: checkOf(resource, key, template, app, options),
     read,
     list,
+    gate: attempt(refuse, () => gateOf(resource)),
     complete: attempt(refuse, () => completersOf(resource.complete, template?.variables.map(one => one.name) ?? [])),
     mimeType,
     cache: cacheOf(cache, refuse),

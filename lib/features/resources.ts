@@ -9,6 +9,7 @@ import { ListParams, ResourceParams } from '../schemas/params.js'
 import { Catalogue } from './catalogue.js'
 import type { Found, Page } from './catalogue.js'
 import { gathered, readResult } from './contents.js'
+import { admit } from './gate.js'
 import { entryOf, itemOf } from './resource.js'
 import type { Cache, Entry } from './resource.js'
 import { stopped } from './stopped.js'
@@ -66,14 +67,16 @@ export class ResourcesFeature implements Feature {
   has (key: string): boolean { return this.catalogue.has(key) }
 
   /** The template of that name, or the resource of that URI. */
-  named (key: string): Entry | undefined { return this.catalogue.get(key) ?? this.catalogue.find(key)?.entry }
+  named (key: string, exchange: Exchange): Entry | undefined { return this.catalogue.get(key) ?? this.catalogue.find(key, exchange)?.entry }
+  get scopes (): string[] { return this.catalogue.visible().flatMap(({ gate }) => gate.scopes) }
 
   /** @throws McpError where there is none, with the code of the revision */
   private located (params: Params, exchange: Exchange): Found {
     const uri = params.uri as string
     if (!URI.test(uri)) throw rpcError('InvalidParams', 'uri must be an absolute URI (RFC 3986)')
-    const found = this.catalogue.find(uri)
+    const found = this.catalogue.find(uri, exchange)
     if (found === undefined) throw notFound(uri, exchange)
+    admit(found.entry.gate, exchange)
     return found
   }
 
@@ -84,7 +87,7 @@ export class ResourcesFeature implements Feature {
       shared: true,
       call: (params, exchange) => {
         const cursor = params.cursor as string | null | undefined
-        const { listing, pages } = this.catalogue.view
+        const { listing, pages } = this.catalogue.view(exchange)
         return listing.length === 0 ? pages.at(cursor) : this.listed(exchange).then(pages => pages.at(cursor))
       },
       failed: (error, exchange) => stopped(error, exchange, 'The list')
@@ -93,7 +96,7 @@ export class ResourcesFeature implements Feature {
 
   /** With what the templates list themselves, one after the other: `ctx.app` is that of the template. It may depend on the caller. */
   private async listed (exchange: Exchange): Promise<Pages<Page>> {
-    const { exact, listing } = this.catalogue.view
+    const { exact, listing } = this.catalogue.view(exchange)
     const items = new Map(exact.map(item => [item.uri, item]))
     exchange.timeout = this.options.timeout
     for (const entry of listing) {
@@ -110,7 +113,7 @@ export class ResourcesFeature implements Feature {
       name: 'resources/templates/list',
       params: ListParams,
       shared: true,
-      call: params => this.catalogue.view.templates.at(params.cursor as string | null | undefined)
+      call: (params, exchange) => this.catalogue.view(exchange).templates.at(params.cursor as string | null | undefined)
     }
   }
 

@@ -7,6 +7,8 @@ import { prepareSchema } from '../json-schema.js'
 import type { JsonSchema, Prepared } from '../json-schema.js'
 import { checkOf } from '../validate.js'
 import type { Check } from '../validate.js'
+import { gateOf } from './gate.js'
+import type { Gate } from './gate.js'
 import { mirrorsOf } from './mirror.js'
 import type { Mirror } from './mirror.js'
 
@@ -23,6 +25,7 @@ export interface Entry {
   readonly checkInput: Check
   readonly checkOutput: Check | undefined
   readonly mirrors: readonly Mirror[]
+  readonly gate: Gate
 }
 
 export interface EntryOptions {
@@ -50,6 +53,7 @@ export function entryOf (tool: Tool, app: FastifyInstance, options: EntryOptions
     listed: listedOf(tool, input.schema, output?.schema),
     checkInput: check(input, true),
     checkOutput: output && check(output, false),
+    gate: definitionError(name, () => gateOf(tool)),
     mirrors: schemaError(name, 'inputSchema', () => mirrorsOf(input.schema))
   }
 }
@@ -82,6 +86,14 @@ function schemaError<T> (tool: string, which: string, read: () => T): T {
     return read()
   } catch (error) {
     throw new MCP_ERR_TOOL_SCHEMA(tool, which, (error as Error).message)
+  }
+}
+
+function definitionError<T> (tool: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw new MCP_ERR_TOOL_DEFINITION(tool, (error as Error).message)
   }
 }
 

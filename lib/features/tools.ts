@@ -8,6 +8,7 @@ import type { Feature, Method } from '../method.js'
 import { Pages } from '../page.js'
 import { Registry } from '../registry.js'
 import { CallToolParams, ListParams } from '../schemas/params.js'
+import { admit, PRIVATE, sees, Views } from './gate.js'
 import { entryOf, resultOf } from './tool.js'
 import type { Entry, EntryOptions } from './tool.js'
 import { mirroredIn } from './mirror.js'
@@ -22,14 +23,11 @@ export class ToolsFeature implements Feature {
   readonly methods: Method[] = [this.list(), this.call()]
   private readonly registry: Registry<Entry>
   private readonly options: ToolsOptions
-  private pages: Pages<Record<string, unknown>> | undefined
+  private readonly views = new Views<Entry, Pages<Record<string, unknown>>>((entries, own) => this.paged(entries, own))
 
   constructor (options: ToolsOptions, changed: () => void) {
     this.options = options
-    this.registry = new Registry(() => {
-      this.pages = undefined
-      changed()
-    })
+    this.registry = new Registry(changed)
   }
 
   capability (hears: boolean) { return { tools: hears ? { listChanged: true } : {} } }
@@ -44,22 +42,23 @@ export class ToolsFeature implements Feature {
   remove (name: string): boolean { return this.registry.remove(name) }
   enable (name: string, enabled: boolean): boolean { return this.registry.enable(name, enabled) }
   has (name: string): boolean { return this.registry.has(name) }
+  get scopes (): string[] { return this.registry.visible().flatMap(({ gate }) => gate.scopes) }
 
   private list (): Method {
     return {
       name: 'tools/list',
       params: ListParams,
       shared: true,
-      call: params => (this.pages ??= this.paged()).at(params.cursor as string | null | undefined)
+      call: (params, exchange) => this.views.of(this.registry.visible(), exchange).at(params.cursor as string | null | undefined)
     }
   }
 
-  private paged (): Pages<Record<string, unknown>> {
-    const entries = this.registry.visible()
+  private paged (entries: readonly Entry[], own: boolean): Pages<Record<string, unknown>> {
     return new Pages('tools', entries.map(entry => entry.name), this.options.pageSize, (from, to, nextCursor) => ({
       tools: entries.slice(from, to).map(entry => entry.listed),
       nextCursor,
-      ...this.options.cache
+      ...this.options.cache,
+      ...(own && PRIVATE)
     }))
   }
 
@@ -81,7 +80,8 @@ export class ToolsFeature implements Feature {
 
   private run (params: Params, exchange: Exchange): unknown {
     const entry = this.registry.get(params.name as string)
-    if (entry === undefined) throw rpcError('InvalidParams', `there is no tool ${JSON.stringify(params.name)}; tools/list names those there are`)
+    if (entry === undefined || !sees(entry.gate, exchange)) throw rpcError('InvalidParams', `there is no tool ${JSON.stringify(params.name)}; tools/list names those there are`)
+    admit(entry.gate, exchange)
     exchange.target = entry
     exchange.owner = entry.app
     const args = params.arguments ?? {}

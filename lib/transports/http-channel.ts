@@ -42,12 +42,13 @@ export class HttpChannel implements Channel {
     else if (this.accepts.sse && !this.gone) this.opened().write(text)
   }
 
-  end (text: string, status: number): void {
+  end (text: string, status: number, headers?: Record<string, string>): void {
     this.done = true
     if (this.outlet !== undefined) return this.outlet.end(text)
     if (this.gone) return
     // A client that takes nothing but streams gets its result as one; an error with a status of its own stays JSON.
     if (!this.accepts.json && status === 200) return this.opened().end(text)
+    if (headers !== undefined) this.reply.headers(headers)
     sendJson(this.reply, text, status)
   }
 

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { authOf, principalIn } from '../connection.js'
 import { rpcError } from '../errors.js'
 import type { Served } from '../method.js'
 import type { McpServer } from '../server.js'
@@ -26,7 +27,7 @@ export class HttpSse {
   connect (request: FastifyRequest, reply: FastifyReply): void {
     const { sessions, revisions } = this.server
     const served = revisions.get(REVISION) as Served
-    const session = sessions.open('http-sse', served)
+    const session = sessions.open('http-sse', served, undefined, {}, principalIn(request))
     const stream = this.stream(reply)
     const peer = new Peer(this.server, {
       session,
@@ -49,10 +50,10 @@ export class HttpSse {
   message (request: FastifyRequest, reply: FastifyReply): void {
     const { sessionId } = request.query as { sessionId?: unknown }
     if (typeof sessionId !== 'string') return sendError(reply, rpcError('InvalidRequest', 'the query must have one sessionId'), undefined)
-    const peer = this.server.sessions.find(sessionId, 'http-sse') === undefined ? undefined : this.peers.get(sessionId)
+    const peer = this.server.sessions.find(sessionId, 'http-sse', principalIn(request)) === undefined ? undefined : this.peers.get(sessionId)
     if (peer === undefined) return sendError(reply, rpcError('SessionNotFound'), undefined)
     reply.code(202).send()
-    peer.receive(request.body)
+    peer.receive(request.body, undefined, authOf(request))
   }
 }
 

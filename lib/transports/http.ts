@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
+import { authOf, principalIn } from '../connection.js'
 import { dispatch, notify } from '../dispatch.js'
 import { McpError, rpcError } from '../errors.js'
 import { Exchange } from '../exchange.js'
@@ -70,7 +71,7 @@ export class HttpTransport implements Door {
     const served = revisions.choose(message, header(request, VERSION), session?.served)
     if (served.revision.mirrors) checkMirrors(served, message, request.headers)
     const channel = new HttpChannel(this, reply, accepts, outletsOf(served, session))
-    const exchange = new Exchange(this.server, served, message, channel, session, request)
+    const exchange = new Exchange(this.server, served, message, channel, session, request, authOf(request))
     exchange.raw = (request as { [kRaw]?: string })[kRaw]
     dispatch(exchange)
     if (!accepts.json) channel.hold()
@@ -87,7 +88,7 @@ export class HttpTransport implements Door {
     }
     const channel = new HttpChannel(this, reply, accepts, outletsOf(served, session))
     const answer = new BatchAnswer(channel, batch, accepts.sse)
-    for (const message of batch.requests) dispatch(new Exchange(this.server, served, message, answer.member(), session, request))
+    for (const message of batch.requests) dispatch(new Exchange(this.server, served, message, answer.member(), session, request, authOf(request)))
     if (!accepts.json) channel.hold()
   }
 
@@ -151,7 +152,7 @@ export class HttpTransport implements Door {
   }
 
   open (reply: FastifyReply, served: Served, client: Session['client'], capabilities: Session['capabilities']): void {
-    if (this.hears) reply.header(SESSION, this.server.sessions.open('http', served, client, capabilities).id)
+    if (this.hears) reply.header(SESSION, this.server.sessions.open('http', served, client, capabilities, principalIn(reply.request)).id)
   }
 
   /** A stream for changes, one of perhaps several of its session; or the rest of a stream that the client lost. */
@@ -178,7 +179,7 @@ export class HttpTransport implements Door {
   private session (request: FastifyRequest): Session | undefined {
     const id = header(request, SESSION)
     if (id === undefined) return undefined
-    const session = this.server.sessions.find(id, 'http')
+    const session = this.server.sessions.find(id, 'http', principalIn(request))
     if (session === undefined) throw rpcError('SessionNotFound', 'open a new one with initialize')
     return session
   }

@@ -1,3 +1,4 @@
+import type { AuthInfo } from '../../types/index.js'
 import { dispatch, notify } from '../dispatch.js'
 import { CallCancelled, McpError, NoStreamError, rpcError } from '../errors.js'
 import { Exchange } from '../exchange.js'
@@ -44,12 +45,12 @@ export class Peer implements Subscription {
 
   get busy (): boolean { return this.inFlight.size > 0 }
 
-  /** One parsed line or body. */
-  receive (value: unknown, raw?: string): void {
+  /** One parsed line or body, and who sent it. */
+  receive (value: unknown, raw?: string, auth?: AuthInfo): void {
     try {
-      if (Array.isArray(value)) return this.batch(value)
+      if (Array.isArray(value)) return this.batch(value, auth)
       const kind = kindOf(value)
-      if (kind === 'request') this.request(value as Request, raw)
+      if (kind === 'request') this.request(value as Request, raw, auth)
       else if (kind === 'notification') this.notified(value as Notification)
       else if (kind === 'response') this.session?.answer(value as Response)
       else if (kind === 'invalid') throw rpcError('InvalidRequest', 'not a JSON-RPC 2.0 message')
@@ -63,15 +64,15 @@ export class Peer implements Subscription {
     this.send(errorText(id, error))
   }
 
-  private request (message: Request, raw: string | undefined): void {
+  private request (message: Request, raw: string | undefined, auth: AuthInfo | undefined): void {
     if (this.inFlight.has(message.id)) throw rpcError('InvalidRequest', inUse(message.id))
     const served = this.options.revision ?? this.server.revisions.choose(message, versionIn(message), this.session?.served)
-    this.dispatch(message, served, new PeerChannel(this, message.id), raw)
+    this.dispatch(message, served, new PeerChannel(this, message.id), auth, raw)
   }
 
-  private dispatch (message: Request, served: Served, channel: Channel, raw?: string): void {
+  private dispatch (message: Request, served: Served, channel: Channel, auth: AuthInfo | undefined, raw?: string): void {
     const session = served.revision.stateless ? undefined : this.session
-    const exchange = new Exchange(this.server, served, message, channel, session, undefined)
+    const exchange = new Exchange(this.server, served, message, channel, session, undefined, auth)
     exchange.raw = raw
     this.inFlight.set(message.id, exchange)
     dispatch(exchange)
@@ -83,12 +84,12 @@ export class Peer implements Subscription {
     notify(served as Served, message, this.inFlight.values())
   }
 
-  private batch (items: unknown[]): void {
+  private batch (items: unknown[], auth: AuthInfo | undefined): void {
     const served = this.options.revision ?? this.server.revisions.ofBatch(items, undefined, this.session?.served)
     const batch = readBatch(items, served, this.server.settings.limits.batch, id => this.inFlight.has(id))
     for (const one of batch.notifications) this.notified(one)
     const answer = new BatchAnswer(new PeerChannel(this, undefined), batch, false)
-    for (const one of batch.requests) this.dispatch(one, served, settling(answer.member(), () => this.inFlight.delete(one.id)))
+    for (const one of batch.requests) this.dispatch(one, served, settling(answer.member(), () => this.inFlight.delete(one.id)), auth)
   }
 
   // Channel side

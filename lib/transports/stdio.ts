@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { StringDecoder } from 'node:string_decoder'
 import { finished } from 'node:stream/promises'
 import type { Readable, Writable } from 'node:stream'
+import type { AuthInfo } from '../../types/index.js'
 import { rpcError } from '../errors.js'
 import type { Served } from '../method.js'
 import type { McpServer } from '../server.js'
@@ -11,13 +12,19 @@ import { Peer } from './peer.js'
 /** How long calls may go on when the input has ended, in ms: whoever waits for their answers still reads. */
 const GRACE = 30_000
 
-export interface StdioSettings { input: Readable, output: Writable, lineLimit: number }
+export interface StdioSettings {
+  input: Readable
+  output: Writable
+  lineLimit: number
+  /** Who uses it: OAuth is not for stdio (2026-07-28 basic/authorization, Protocol Requirements). */
+  auth?: AuthInfo | undefined
+}
 
 /**
  * Serves one client on a pair of streams, a message a line (basic/transports, stdio).
  * Resolves when the input has ended and what was asked is answered, or when nobody reads any more.
  */
-export async function stdio (server: McpServer, { input, output, lineLimit }: StdioSettings): Promise<void> {
+export async function stdio (server: McpServer, { input, output, lineLimit, auth }: StdioSettings): Promise<void> {
   const writer = new LineWriter(output)
   const peer = new Peer(server, {
     write: text => writer.write(text),
@@ -28,7 +35,7 @@ export async function stdio (server: McpServer, { input, output, lineLimit }: St
     line (text) {
       const message = parsed(text)
       if (message === undefined) peer.refuse(rpcError('ParseError', 'the line is not JSON'), undefined)
-      else peer.receive(message.value, text)
+      else peer.receive(message.value, text, auth)
     },
     tooLong: () => peer.refuse(rpcError('InvalidRequest', `a line may have ${lineLimit} bytes`), undefined)
   })

@@ -59,7 +59,7 @@ export async function childSubject (driver: Driver, revision: string, pipe: Pipe
       }
     },
     revision,
-    tools: tools.map((tool: { name: string }) => tool.name),
+    tools: tools.filter((tool: { visible?: unknown }) => tool.visible === undefined).map((tool: { name: string }) => tool.name),
     name: 'fixture',
     instructions: 'A server for checks. Every tool says what it does.',
     // Messages are read in the order in which they were written.

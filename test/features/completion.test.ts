@@ -2,6 +2,7 @@ import t from 'tap'
 import { dispatch } from '../../lib/dispatch.js'
 import { completion } from '../../lib/features/completion.js'
 import type { Completable } from '../../lib/features/completion.js'
+import { OPEN } from '../../lib/features/gate.js'
 import type { Completer } from '../../types/index.js'
 import { endpointOf, exchangeOf, servedOf, type ExchangeOptions } from '../support/doubles.js'
 import { turn, until } from '../support/time.js'
@@ -13,7 +14,7 @@ const resource = { type: 'ref/resource', uri: 'mem://{id}' }
 function featureOf (complete: Record<string, Completer> = {}, { timeout = 0, offered = true } = {}) {
   const double = endpointOf()
   const app = { log: {} } as Completable['app']
-  const found: Completable = { app, complete: new Map(Object.entries(complete)) }
+  const found: Completable = { app, gate: OPEN, complete: new Map(Object.entries(complete)) }
   const feature = completion({
     timeout,
     offered: () => offered,

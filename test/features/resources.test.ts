@@ -228,8 +228,9 @@ t.test('without a session there is nobody to tell', async t => {
 
 t.test('what can be completed is found by its template or by a URI', async t => {
   const { feature } = featureOf([exact('mem://a'), template('mem://{id}')])
+  const { exchange } = exchangeOf(endpointOf().endpoint, 'completion/complete')
   t.notOk(feature.completes)
   feature.add(template('mem://x/{id}', undefined, { complete: { id: ['1'] } }), endpointOf().endpoint.app)
   t.ok(feature.completes)
-  t.strictSame(['mem://x/{id}', 'mem://x/7', 'mem://a', 'mem://q', 'mem://q/r'].map(key => feature.named(key)?.key), ['mem://x/{id}', 'mem://x/{id}', 'mem://a', 'mem://{id}', undefined])
+  t.strictSame(['mem://x/{id}', 'mem://x/7', 'mem://a', 'mem://q', 'mem://q/r'].map(key => feature.named(key, exchange)?.key), ['mem://x/{id}', 'mem://x/{id}', 'mem://a', 'mem://{id}', undefined])
 })

@@ -1,5 +1,6 @@
 // What a unit is given in place of its neighbours: each records what it was told.
 import { Type } from '@sinclair/typebox'
+import { Access } from '../../lib/auth/access.js'
 import { Calls } from '../../lib/calls.js'
 import { expire } from '../../lib/dispatch.js'
 import { Exchange, type Endpoint } from '../../lib/exchange.js'
@@ -65,7 +66,7 @@ export function endpointOf (after = 1000): EndpointDouble {
   const write = (level: string) => (fields: unknown, message: string) => { log.push({ level, fields, message }) }
   const calls = new Calls(after, expire)
   const app = { log: { info: write('info'), warn: write('warn'), error: write('error') } }
-  return { endpoint: { app, calls } as unknown as Endpoint, calls, log }
+  return { endpoint: { app, calls, access: new Access({}, undefined) } as unknown as Endpoint, calls, log }
 }
 
 export interface ExchangeOptions {

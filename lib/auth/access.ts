@@ -1,0 +1,36 @@
+import type { FastifyRequest } from 'fastify'
+import type { AuthInfo, AuthOptions } from '../../types/index.js'
+import { rpcError } from '../errors.js'
+import type { McpError } from '../errors.js'
+import { challengeOf } from './challenge.js'
+import type { Place } from './place.js'
+
+/** What a caller may do. */
+export class Access {
+  /** Whether lists show what the caller has no scope for. */
+  readonly shows: boolean
+  private readonly implies: AuthOptions['implies']
+  private readonly place: Place | undefined
+
+  /** @param place where the metadata is; without it nobody can be told where to get a token */
+  constructor ({ implies, denied = 'show' }: Pick<AuthOptions, 'implies' | 'denied'>, place: Place | undefined) {
+    this.implies = implies
+    this.shows = denied === 'show'
+    this.place = place
+  }
+
+  /** Whether the caller has all of `scopes`. Who is nobody has none. */
+  covers (caller: AuthInfo | undefined, scopes: readonly string[]): boolean {
+    const { implies } = this
+    const granted = caller?.scopes ?? []
+    return scopes.every(needed => granted.includes(needed) || (implies !== undefined && granted.some(one => implies(one, needed))))
+  }
+
+  /** Names all that an operation needs at once (2026-07-28 basic/authorization, Runtime Insufficient Scope Errors). */
+  insufficient (scopes: readonly string[], request: FastifyRequest | undefined): McpError {
+    const error = rpcError('InsufficientScope', `this needs ${scopes.join(' ')}`)
+    if (this.place === undefined || request === undefined) return error
+    const challenge = challengeOf({ metadata: this.place.metadata(request), scopes, error: 'insufficient_scope', description: `this needs ${scopes.join(' ')}` })
+    return Object.assign(error, { headers: { 'www-authenticate': challenge } })
+  }
+}

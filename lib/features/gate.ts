@@ -1,0 +1,74 @@
+import type { Context } from '../../types/index.js'
+import type { Exchange } from '../exchange.js'
+
+// Who sees a tool, a resource or a prompt, and who may use it.
+
+/** scope-token of RFC 6749 section 3.3. */
+const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/
+/** How many different views of one list are kept; with more the oldest are made again. */
+const MAX_VIEWS = 64
+
+export interface Gate {
+  readonly scopes: readonly string[]
+  readonly visible: ((ctx: Context) => boolean) | undefined
+}
+
+/** What depends on the caller is for the caller alone (2026-07-28 server/utilities/caching, Security Considerations). */
+export const PRIVATE = { cacheScope: 'private' } as const
+export const OPEN: Gate = { scopes: [], visible: undefined }
+
+/** @throws Error that says what is wrong with it */
+export function gateOf ({ scopes = [], visible }: { scopes?: readonly string[] | undefined, visible?: ((ctx: Context) => boolean) | undefined }): Gate {
+  if (!Array.isArray(scopes) || !scopes.every(one => typeof one === 'string' && SCOPE.test(one))) throw new Error('scopes must be an array of scopes (RFC 6749 section 3.3)')
+  if (visible !== undefined && typeof visible !== 'function') throw new Error(`visible must be a function, got ${typeof visible}`)
+  return scopes.length === 0 && visible === undefined ? OPEN : { scopes, visible }
+}
+
+/** Whether it is there for this caller. */
+export function sees ({ scopes, visible }: Gate, exchange: Exchange): boolean {
+  const { access } = exchange.endpoint
+  if (!access.shows && !access.covers(exchange.auth, scopes)) return false
+  return visible === undefined || visible(exchange.ctx) === true
+}
+
+/** @throws McpError 403 that names all scopes */
+export function admit ({ scopes }: Gate, exchange: Exchange): void {
+  const { access } = exchange.endpoint
+  if (scopes.length > 0 && !access.covers(exchange.auth, scopes)) throw access.insufficient(scopes, exchange.request)
+}
+
+interface Gated { readonly gate: Gate }
+
+/** A list as each caller sees it, arranged once for all who see the same. */
+export class Views<E extends Gated, V> {
+  private readonly arrange: (entries: readonly E[], own: boolean) => V
+  private readonly views = new Map<string, V>()
+  private all: V | undefined
+  private entries: readonly E[] | undefined
+  private open = true
+
+  /** @param arrange `own`: it depends on the caller, so no cache may share it */
+  constructor (arrange: (entries: readonly E[], own: boolean) => V) { this.arrange = arrange }
+
+  /** @param entries the same array as long as they are the same */
+  of (entries: readonly E[], exchange: Exchange): V {
+    if (entries !== this.entries) this.begin(entries, exchange)
+    if (this.open) return (this.all ??= this.arrange(entries, false))
+    const seen = entries.map(({ gate }) => gate === OPEN || sees(gate, exchange))
+    const key = seen.map(one => one ? '1' : '0').join('')
+    let view = this.views.get(key)
+    if (view === undefined) {
+      const [oldest] = this.views.keys()
+      if (this.views.size >= MAX_VIEWS && oldest !== undefined) this.views.delete(oldest)
+      this.views.set(key, view = this.arrange(entries.filter((_, i) => seen[i]), true))
+    }
+    return view
+  }
+
+  private begin (entries: readonly E[], { endpoint: { access } }: Exchange): void {
+    this.entries = entries
+    this.open = entries.every(({ gate }) => gate.visible === undefined && (access.shows || gate.scopes.length === 0))
+    this.all = undefined
+    this.views.clear()
+  }
+}
