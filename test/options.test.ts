@@ -21,6 +21,7 @@ t.test('with no options everything has a value', async t => {
     sessions: { idle: 1_800_000, max: 10_000 },
     httpSse: true,
     sse: { keepAlive: 15_000, after: 1_000, maxBuffered: 4 * MIB },
+    auth: undefined,
     hosts: [],
     origins: [],
     pageSize: 1_000,
@@ -33,7 +34,7 @@ t.test('with no options everything has a value', async t => {
 })
 
 t.test('an option given as undefined has its default', async t => {
-  const names = ['serverInfo', 'instructions', 'path', 'revisions', 'tools', 'sessions', 'httpSse', 'sse', 'resources', 'prompts', 'requestState', 'hosts', 'origins', 'pageSize', 'cache', 'limits', 'closeTimeout', 'validator']
+  const names = ['serverInfo', 'instructions', 'path', 'revisions', 'tools', 'sessions', 'httpSse', 'sse', 'resources', 'prompts', 'requestState', 'auth', 'hosts', 'origins', 'pageSize', 'cache', 'limits', 'closeTimeout', 'validator']
   t.strictSame(settled(Object.fromEntries(names.map(name => [name, undefined]))), settled())
 })
 
@@ -125,4 +126,19 @@ t.test('what Fastify puts among the options of a plugin is no mistake', async t 
 t.test('the options of the caller are left alone', async t => {
   const options: McpOptions = Object.freeze({ sessions: Object.freeze({}), limits: Object.freeze({}), sse: Object.freeze({}) })
   t.doesNotThrow(() => settled(options))
+})
+
+t.test('who may use the endpoint is said in one way, and safely', async t => {
+  const jwt = { issuer: 'https://i.example', audience: 'x', jwksUri: 'https://i.example/jwks' }
+  const introspection = { endpoint: 'https://i.example/x', clientId: 'a', clientSecret: 'b', issuer: 'https://i.example', audience: ['x', 'y'] }
+  const good: Array<McpOptions['auth']> = [{ jwt }, { introspection }, { authenticate: () => undefined }, { jwt: { issuer: 'i', audience: 'x', jwks: { keys: [] } } }, { jwt: { ...jwt, jwksUri: 'http://127.0.0.1:1/jwks' } }, { jwt, resource: 'https://a.example/mcp', stdio: () => ({ subject: 'a', scopes: [] }) }]
+  for (const auth of good) t.equal(settled({ auth }).auth, auth)
+  t.equal(settled({ auth: { jwt } }).cache.cacheScope, 'private', 'what is for callers is for no shared cache')
+  const bad: Array<[unknown, RegExp]> = [
+    [{}, /one of jwt, introspection and authenticate, it has 0/], [{ jwt, introspection }, /it has 2/], [{ jwt: { ...jwt, audience: undefined } }, /\/auth\/jwt\/audience is required/], [{ jwt: { ...jwt, issuer: '' } }, /\/auth\/jwt\/issuer/],
+    [{ jwt: { ...jwt, algorithms: ['HS256'] } }, /\/auth\/jwt\/algorithms/], [{ jwt: { ...jwt, algorithms: ['none'] } }, /\/auth\/jwt\/algorithms/], [{ jwt: { issuer: 'i', audience: 'x' } }, /one of jwksUri and jwks/], [{ jwt: { ...jwt, jwks: { keys: [] } } }, /one of jwksUri and jwks/],
+    [{ jwt: { ...jwt, jwksUri: 'http://i.example/jwks' } }, /\/auth\/jwt\/jwksUri must be a URL of https/], [{ introspection: { ...introspection, endpoint: 'x' } }, /\/auth\/introspection\/endpoint must be a URL of https/],
+    [{ jwt, resource: '/mcp' }, /\/auth\/resource must be the absolute URL/], [{ jwt, resource: 'https://a.example/#x' }, /without a fragment/], [{ authenticate: 'x' }, /\/auth\/authenticate must be a function/], [{ jwt, implies: 1 }, /\/auth\/implies must be a function/], [{ jwt, realm: 'x' }, /realm is not a known property/]
+  ]
+  for (const [auth, message] of bad) t.throws(() => settled({ auth } as McpOptions), { code: 'MCP_ERR_OPTION', message }, JSON.stringify(auth))
 })

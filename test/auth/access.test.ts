@@ -1,0 +1,32 @@
+import t from 'tap'
+import type { FastifyRequest } from 'fastify'
+import { Access } from '../../lib/auth/access.js'
+import { Place } from '../../lib/auth/place.js'
+
+const caller = (...scopes: string[]) => ({ subject: 'ada', scopes })
+const place = new Place('/mcp', 'https://mcp.example.test/mcp')
+
+t.test('a caller needs every scope', async t => {
+  const access = new Access({}, place)
+  const rows: Array<[string[], string[], boolean]> = [[[], [], true], [['a'], [], true], [['a', 'b'], ['b', 'a'], true], [['a'], ['a', 'b'], false], [[], ['a'], false], [['A'], ['a'], false], [['a:b'], ['a'], false]]
+  for (const [granted, needed, allowed] of rows) t.equal(access.covers(caller(...granted), needed), allowed, `${granted.join()} for ${needed.join()}`)
+  t.equal(access.covers(undefined, []), true)
+  t.equal(access.covers(undefined, ['a']), false, 'who is nobody has none')
+  t.equal(access.shows, true)
+})
+
+t.test('one scope may hold others', async t => {
+  const access = new Access({ implies: (granted, needed) => granted.endsWith(':*') && needed.startsWith(granted.slice(0, -1)), denied: 'hide' }, place)
+  t.equal(access.covers(caller('files:*'), ['files:read', 'files:write']), true)
+  t.equal(access.covers(caller('files:*'), ['files:read', 'mail:read']), false)
+  t.equal(access.covers(undefined, ['files:read']), false)
+  t.equal(access.shows, false)
+})
+
+t.test('what is missing is named whole, with where to read on', async t => {
+  const error = new Access({}, place).insufficient(['files:read', 'files:write'], {} as FastifyRequest)
+  t.match(error, { code: -32600, status: 403, message: /files:read files:write/ })
+  t.match(error.headers?.['www-authenticate'], /^Bearer error="insufficient_scope", .*scope="files:read files:write", resource_metadata="https:\/\/mcp.example.test\/.well-known\/oauth-protected-resource\/mcp"$/)
+  t.equal(new Access({}, undefined).insufficient(['a'], {} as FastifyRequest).headers, undefined, 'where there are no tokens none is asked for')
+  t.equal(new Access({}, place).insufficient(['a'], undefined).headers, undefined, 'nor on stdio')
+})

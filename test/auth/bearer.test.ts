@@ -1,0 +1,148 @@
+// Every way to be nobody, on every route and verb.
+import { createHash, randomUUID } from 'node:crypto'
+import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from 'jose'
+import t, { type Test } from 'tap'
+import type { AuthOptions } from '../../types/index.js'
+import { build, defineTool } from '../support/app.js'
+import { AUDIENCE, Issuer, seconds } from '../support/issuer.js'
+
+const metadata = 'https://mcp.example.test/.well-known/oauth-protected-resource/mcp'
+const call = (name: string) => ({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name } })
+
+async function guarded (t: Test, auth: (issuer: Issuer) => AuthOptions, tools = [defineTool({ name: 'who', handler: (_, ctx) => JSON.stringify([ctx.auth?.subject, ctx.auth?.scopes]) })]) {
+  const issuer = await new Issuer().start(t)
+  let runs = 0
+  const counting = defineTool({ name: 'count', handler: () => `${++runs}` })
+  const server = await build(t, { bare: true, listen: false, options: { auth: { resource: AUDIENCE, ...auth(issuer) }, tools: [...tools, counting] } })
+  const send = async (headers: Record<string, string> = {}, more: object = {}) =>
+    await server.app.inject({ method: 'POST', url: '/mcp', payload: call('who'), headers: { 'content-type': 'application/json', ...headers }, ...more })
+  const text = async (token: string, scheme = 'Bearer', more: Record<string, string> = {}) => JSON.parse((await send({ authorization: `${scheme} ${token}`, ...more })).json().result.content[0].text)
+  return { ...server, issuer, send, text, runs: () => runs }
+}
+
+const jwt = (issuer: Issuer): AuthOptions => ({ jwt: issuer.jwt })
+const routes: Array<[string, string, Record<string, string>]> = [
+  ['POST', '/mcp', { 'content-type': 'application/json' }], ['GET', '/mcp', { accept: 'text/event-stream' }], ['DELETE', '/mcp', { 'mcp-session-id': '11111111-1111-4111-8111-111111111111' }],
+  ['POST', '/mcp/messages?sessionId=11111111-1111-4111-8111-111111111111', { 'content-type': 'application/json' }], ['PUT', '/mcp', {}]
+]
+
+t.test('nobody passes by any route, and is told what is needed', async t => {
+  const { app, issuer, runs } = await guarded(t, issuer => ({ ...jwt(issuer), scopes: ['mcp'] }))
+  const wrong: Array<[string, string | undefined, string | undefined]> = [
+    ['no header', undefined, undefined], ['another scheme', 'Basic eA==', undefined], ['nothing after the scheme', 'Bearer', undefined], ['garbage', 'Bearer a.b.c', 'invalid_token'], ['no token', 'Bearer !!', 'invalid_token'],
+    ['expired', `Bearer ${await issuer.token({ exp: seconds() - 60 })}`, 'invalid_token'], ['for another', `Bearer ${await issuer.token({ aud: 'https://other.example' })}`, 'invalid_token'],
+    ['of another', `Bearer ${await issuer.token({ iss: 'https://evil.example' })}`, 'invalid_token'], ['bound to no key', `DPoP ${await issuer.token()}`, 'invalid_token']
+  ]
+  for (const [what, authorization, error] of wrong) {
+    for (const [method, url, headers] of routes) {
+      const reply = await app.inject({ method: method as 'POST', url, headers: { ...headers, ...(authorization && { authorization }) }, ...(method === 'POST' && { payload: JSON.stringify(call('count')) }) })
+      const title = `${what}: ${method} ${url}`
+      t.equal(reply.statusCode, 401, title)
+      const challenge = String(reply.headers['www-authenticate'])
+      t.match(challenge, /^Bearer /, title)
+      t.ok(challenge.includes(`scope="mcp", resource_metadata="${metadata}"`), challenge)
+      t.equal(/error="(\w+)"/.exec(challenge)?.[1], error, title)
+      t.match(reply.json(), { jsonrpc: '2.0', error: { code: -32600, message: /^Unauthorized/ } }, title)
+    }
+  }
+  t.equal(runs(), 0)
+})
+
+t.test('a token in the query is refused, be it good', async t => {
+  const { app, issuer } = await guarded(t, jwt)
+  const token = await issuer.token()
+  for (const headers of [{}, { authorization: `Bearer ${token}` }]) {
+    const reply = await app.inject({ method: 'POST', url: `/mcp?access_token=${token}`, payload: call('who'), headers })
+    t.match(reply, { statusCode: 401, headers: { 'www-authenticate': /header Authorization/ } })
+  }
+})
+
+t.test('the body of nobody is not read', async t => {
+  const { send } = await guarded(t, jwt)
+  t.equal((await send({}, { payload: '{"jsonrpc":' })).statusCode, 401)
+  t.equal((await send({}, { payload: 'x'.repeat(2_000_000) })).statusCode, 401)
+})
+
+t.test('a good token says who it is, in the handler and on the request', async t => {
+  const { app, issuer, send, text } = await guarded(t, jwt)
+  const token = await issuer.token({ scope: 'read files' })
+  t.strictSame(await text(token), ['ada', ['read', 'files']])
+  t.strictSame(await text(token, 'bearer'), ['ada', ['read', 'files']])
+  t.equal(issuer.fetched, 1)
+  t.equal((await send({ authorization: `Bearer ${token}` }, { url: '/mcp/' })).statusCode, 200)
+  app.mcp.tools.add({ name: 'request', handler: (_, ctx) => `${ctx.request?.mcp?.auth?.subject}` })
+  t.match((await send({ authorization: `Bearer ${token}` }, { payload: call('request') })).json(), { result: { content: [{ text: 'ada' }] } })
+})
+
+t.test('other routes of the app are open as before', async t => {
+  const issuer = await new Issuer().start(t)
+  const { default: Fastify } = await import('fastify')
+  const { default: mcpPlugin } = await import('../../lib/index.js')
+  const app = Fastify()
+  t.teardown(() => app.close())
+  await app.register(mcpPlugin, { auth: { jwt: issuer.jwt } })
+  app.get('/health', async request => ({ mcp: request.mcp }))
+  t.match(await app.inject('/health'), { statusCode: 200, body: '{"mcp":null}' })
+})
+
+t.test('a scope that every request needs', async t => {
+  const { issuer, send } = await guarded(t, issuer => ({ ...jwt(issuer), scopes: ['mcp', 'x'] }))
+  const reply = await send({ authorization: `Bearer ${await issuer.token({ scope: 'mcp' })}` })
+  t.match(reply, { statusCode: 403, headers: { 'www-authenticate': /error="insufficient_scope".*scope="mcp x"/ } })
+  t.equal((await send({ authorization: `Bearer ${await issuer.token({ scope: 'x mcp y' })}` })).statusCode, 200)
+})
+
+t.test('by introspection', async t => {
+  const { issuer, send, text } = await guarded(t, issuer => ({ introspection: issuer.introspection }))
+  issuer.known.set('opaque', { active: true, sub: 'ada', aud: AUDIENCE, scope: 'read' })
+  t.strictSame(await text('opaque'), ['ada', ['read']])
+  await text('opaque')
+  t.equal(issuer.asked, 1, 'asked once for a while')
+  t.match(await send({ authorization: 'Bearer other' }), { statusCode: 401, headers: { 'www-authenticate': /invalid_token/ } })
+})
+
+t.test('in a way of your own', async t => {
+  const auth = { authenticate: (request: { headers: Record<string, unknown> }) => request.headers.authorization === 'Bearer good' ? { subject: 'ada', scopes: ['own'] } : undefined }
+  for (const authenticate of [auth.authenticate, async (request: any) => auth.authenticate(request)]) {
+    const { send, text } = await guarded(t, () => ({ authenticate: authenticate as NonNullable<AuthOptions['authenticate']> }))
+    t.strictSame(await text('good'), ['ada', ['own']])
+    t.match(await send({ authorization: 'Bearer bad' }), { statusCode: 401, headers: { 'www-authenticate': /error="invalid_token"/ } })
+    const nobody = await send()
+    t.equal(nobody.statusCode, 401)
+    t.notMatch(nobody.headers['www-authenticate'], /error=/)
+  }
+  const thrown = await guarded(t, () => ({ authenticate: () => { throw Object.assign(new Error('no'), { statusCode: 401 }) } }))
+  t.match(await thrown.send({ authorization: 'Bearer x' }), { statusCode: 401, headers: { 'www-authenticate': /invalid_token/ } }, 'as @fastify/jwt does')
+})
+
+t.test('what keeps tokens from being checked is 503, logged in full, and told to nobody', async t => {
+  const secret = 'pg://u:pw@10.0.0.9/db'
+  const { send, log } = await guarded(t, () => ({ authenticate: async () => { throw new Error(secret) } }))
+  const reply = await send({ authorization: 'Bearer x' })
+  t.equal(reply.statusCode, 503)
+  t.ok(reply.headers['retry-after'])
+  t.notMatch(reply.body, secret)
+  t.match(log.filter(({ level }) => level === 50), [{ err: { message: secret } }])
+  const down = await guarded(t, jwt)
+  const token = await down.issuer.token()
+  down.issuer.down = true
+  t.equal((await down.send({ authorization: `Bearer ${token}` })).statusCode, 503)
+})
+
+t.test('a token that is bound to a key', async t => {
+  const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true })
+  const jwk = await exportJWK(publicKey)
+  const cnf = { jkt: await calculateJwkThumbprint(jwk) }
+  const proof = async (token: string, htu = AUDIENCE) => await new SignJWT({ jti: randomUUID(), htm: 'POST', htu, iat: seconds(), ath: createHash('sha256').update(token).digest('base64url') })
+    .setProtectedHeader({ alg: 'ES256', typ: 'dpop+jwt', jwk }).sign(privateKey)
+  const { issuer, send, text } = await guarded(t, jwt)
+  const token = await issuer.token({ cnf })
+  t.strictSame(await text(token, 'DPoP', { dpop: await proof(token) }), ['ada', ['read']])
+  t.match(await send({ authorization: `Bearer ${token}`, dpop: await proof(token) }), { statusCode: 401, headers: { 'www-authenticate': /^Bearer .*scheme DPoP/ } }, 'not as if it were not')
+  t.match(await send({ authorization: `DPoP ${token}` }), { statusCode: 401, headers: { 'www-authenticate': /^DPoP error="invalid_dpop_proof".*algs="ES256/ } })
+  t.match(await send({ authorization: `DPoP ${token}`, dpop: await proof(token, 'https://other.example/mcp') }), { statusCode: 401 })
+  const required = await guarded(t, issuer => ({ ...jwt(issuer), dpop: 'require' }))
+  t.match(await required.send({ authorization: `Bearer ${await required.issuer.token()}` }), { statusCode: 401, headers: { 'www-authenticate': /^DPoP / } })
+  const bound = await required.issuer.token({ cnf })
+  t.strictSame(await required.text(bound, 'DPoP', { dpop: await proof(bound) }), ['ada', ['read']])
+})
