@@ -39,7 +39,7 @@ export class Context implements Public {
     this.#progress = progress
     const { progress: words } = this.#exchange.served.revision.words
     this.#exchange.send(progressText(token as Id, progress, Number.isFinite(total) ? total : undefined, words.includes('message') ? message : undefined))
-    return DONE
+    return this.#exchange.channel.ready ?? DONE
   }
 
   closeStream (): Promise<void> {
@@ -57,7 +57,7 @@ export class Context implements Public {
       return DONE
     }
     this.#exchange.send(text)
-    return DONE
+    return this.#exchange.channel.ready ?? DONE
   }
 
   input<Q extends Record<string, Asked<unknown>>> (questions: Q, options: InputOptions = {}): Promise<Answers<Q>> {

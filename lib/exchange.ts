@@ -83,7 +83,15 @@ export class Exchange {
   /** Who asks the client, in the way of the revision. */
   get input (): Asker {
     if (this.served.revision.ask.as === 'result') return (this.rounds ??= new Rounds(this, undefined, {}))
-    return (this.requests ??= new Requests(this))
+    return (this.requests ??= this.begunAsking())
+  }
+
+  /** A call that is over, or was told to stop, asks nothing any more. */
+  private begunAsking (): Requests {
+    const requests = new Requests(this)
+    const over = this.reason ?? (this.settled ? new CallCancelled('The call is over') : undefined)
+    if (over !== undefined) requests.stop(over)
+    return requests
   }
 
   nextId (): string { return `${this.message.id}-${++this.ids}` }

@@ -12,8 +12,9 @@ import { InputRejectedError, InputRequired, InputUnsupportedError, MCP_ERR_STDIO
 import { settle } from './options.js'
 import { elicit, elicitUrl, roots, sample } from './question.js'
 import { McpServer } from './server.js'
+import { kRaw, onlyJson } from './transports/body.js'
 import { guard } from './transports/guard.js'
-import { kRaw, mount } from './transports/http.js'
+import { mount } from './transports/http.js'
 import { onError } from './transports/reply.js'
 import { stdio } from './transports/stdio.js'
 import { claimStdout } from './transports/stdout.js'
@@ -40,7 +41,7 @@ const plugin: FastifyPluginAsync<McpOptions> = async function (app, options) {
   await app.register(async scope => {
     if (!scope.hasPlugin('@fastify/sse')) await scope.register(fp(fastifySSE, { name: '@fastify/sse' }))
     scope.setErrorHandler(onError)
-    ownParser(scope)
+    onlyJson(scope)
     scope.addHook('onRequest', guard(settings))
     if (settings.auth !== undefined) scope.addHook('onRequest', identify(new Bearer(settings.auth, place, server.access)))
     mount(scope, server, streams)
@@ -103,17 +104,6 @@ function stdioOf (app: FastifyInstance, server: McpServer): Mcp['stdio'] {
 function rootOf (app: FastifyInstance): FastifyInstance {
   const above: FastifyInstance = Object.getPrototypeOf(app)
   return 'server' in above ? rootOf(above) : app
-}
-
-/** JSON alone, whatever parsers the app has: another type let in would let a web page post here without a preflight. An empty body is for the handler to judge: DELETE has none. */
-function ownParser (scope: FastifyInstance): void {
-  const parse = scope.getDefaultJsonParser('error', 'error')
-  scope.removeAllContentTypeParsers()
-  scope.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    ;(request as { [kRaw]?: string })[kRaw] = body as string
-    if (body === '') done(null, undefined)
-    else parse(request, body as string, done)
-  })
 }
 
 /** Types a tool. What it returns is what it was given. */

@@ -1,3 +1,7 @@
+import safe from 'secure-json-parse'
+import { rpcError } from './errors.js'
+import type { McpError } from './errors.js'
+
 // JSON-RPC 2.0 as MCP uses it: recognise what came in, write what goes out. Knows nothing of MCP.
 
 export type Id = string | number
@@ -9,6 +13,58 @@ export type Kind = 'request' | 'notification' | 'response' | 'invalid'
 
 export const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 const isId = (id: unknown): id is Id => typeof id === 'string' || Number.isSafeInteger(id)
+
+/** What comes later walks over the message; a deeper one would be too much for it. */
+const MAX_DEPTH = 500
+const [QUOTE, BACKSLASH] = [0x22, 0x5c]
+
+/** A message that was refused, with its id where that can be read. */
+export type BadMessage = McpError & { readonly id?: Id | undefined }
+
+/** One message, or a batch. @throws BadMessage */
+export function parse (text: string): unknown {
+  let value
+  try {
+    value = safe.parse(text)
+  } catch {
+    throw unsafe(text)
+  }
+  if (text.length > 2 * MAX_DEPTH && tooDeep(text)) throw refused(`it is nested deeper than ${MAX_DEPTH} levels`, value)
+  return value
+}
+
+/** What cannot be parsed is no JSON, or would set the prototype of what it is copied to. */
+function unsafe (text: string): BadMessage {
+  let value
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return rpcError('ParseError', 'this is not JSON')
+  }
+  return refused('it has a member "__proto__" or "constructor.prototype"', value)
+}
+
+const refused = (why: string, value: unknown): BadMessage => Object.assign(rpcError('InvalidRequest', why), { id: readableId(value) })
+
+function tooDeep (text: string): boolean {
+  let depth = 0
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code === QUOTE) i = endOfString(text, i)
+    else if (code === 0x5b || code === 0x7b) { // [ and {
+      if (++depth > MAX_DEPTH) return true
+    } else if (code === 0x5d || code === 0x7d) depth--
+  }
+  return false
+}
+
+function endOfString (text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); ; end = text.indexOf('"', end + 1)) {
+    let slashes = 0
+    while (text.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes++
+    if (slashes % 2 === 0) return end
+  }
+}
 
 /** What a parsed value is. An id is a string or an integer, never null (2025-11-25 basic/index, Requests). */
 export function kindOf (value: unknown): Kind {

@@ -63,6 +63,8 @@ export interface Channel {
   readonly connected: boolean
   /** Whether the client can be told of changes later. */
   readonly hears: boolean
+  /** Resolves when the client has taken what was sent; undefined where nothing waits. */
+  readonly ready?: Promise<void> | undefined
   /** A message that belongs to the request; dropped where it cannot be sent or the client is gone. */
   send (text: string): void
   /** The answer. Nothing follows it. Headers go where it is the whole of an HTTP reply. */

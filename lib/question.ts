@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto'
 import type { Question as Public, SampleParams, Schema } from '../types/index.js'
 import { formOf } from './form.js'
 import { isObject } from './jsonrpc.js'
+import { RootsAnswer, SampleAnswer } from './schemas/answers.js'
+import { checkOf } from './validate.js'
 
 // What a client can be asked (client/elicitation, client/sampling, client/roots), in the words of the newest revision.
 
@@ -23,6 +25,9 @@ const DEFAULT_TOKENS = 1_000
 /** They need a capability of their own (2025-11-25 client/sampling, Capabilities). */
 const CONTEXTS = ['thisServer', 'allServers']
 
+const checkSample = checkOf(SampleAnswer as unknown as Record<string, unknown>)
+const checkRoots = checkOf(RootsAnswer as unknown as Record<string, unknown>)
+
 const question = <A>(one: Question): Public<A> => one as unknown as Public<A>
 
 export function elicit (message: string, schema: Schema) {
@@ -32,10 +37,11 @@ export function elicit (message: string, schema: Schema) {
     params: { message, requestedSchema },
     needs: { elicitation: { form: {} } },
     check: answer => checkAction(answer) ?? ((answer as { action: string }).action === 'accept' ? fits((answer as { content?: unknown }).content ?? {}) : undefined),
-    read: ({ action, content = {} }) => {
+    read: ({ action, content }) => {
       if (action !== 'accept') return { action }
-      fits(content) // fills in defaults, where the client sent no content at all
-      return { action, content }
+      const filled = content ?? {}
+      fits(filled) // fills in defaults, where the client sent no content at all
+      return { action, content: filled }
     }
   })
 }
@@ -56,9 +62,7 @@ export function sample (params: SampleParams | string) {
     method: 'sampling/createMessage',
     params: full as unknown as Question['params'],
     needs: { sampling: { ...((full.tools ?? full.toolChoice) !== undefined && { tools: {} }), ...(CONTEXTS.includes(full.includeContext as string) && { context: {} }) } },
-    check: answer => isObject(answer) && typeof answer.role === 'string' && typeof answer.model === 'string' && typeof answer.content === 'object' && answer.content !== null
-      ? undefined
-      : 'an answer to sampling/createMessage has role, content and model',
+    check: checkSample,
     read: answer => answer
   })
 }
@@ -68,9 +72,7 @@ export function roots () {
     method: 'roots/list',
     params: {},
     needs: { roots: {} },
-    check: answer => isObject(answer) && Array.isArray(answer.roots) && answer.roots.every(root => isObject(root) && typeof root.uri === 'string')
-      ? undefined
-      : 'an answer to roots/list has an array of roots, each with a uri',
+    check: checkRoots,
     read: answer => answer.roots
   })
 }

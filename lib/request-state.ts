@@ -21,6 +21,8 @@ export interface State {
 }
 
 const MAX_BYTES = 16_384
+/** More than that much takes when it is sealed: a third for base64url, and the header. */
+const MAX_SEALED = 2 * MAX_BYTES
 const SEGMENT = /^[A-Za-z0-9_-]*$/
 
 export interface StateOptions {
@@ -45,7 +47,7 @@ export class RequestStates {
   /** @throws Error that names the largest part, where there is too much of it */
   async seal (state: State): Promise<string> {
     const bytes = new TextEncoder().encode(JSON.stringify({ ...state, once: carried(state.once), until: Date.now() + this.ttl }))
-    if (bytes.length > MAX_BYTES) throw new Error(`requestState has ${bytes.length} bytes, more than the ${MAX_BYTES} there may be; the largest part is ${largest(state)}`)
+    if (bytes.length > MAX_BYTES) throw tooLarge(bytes.length, largest(state))
     const { CompactEncrypt } = await import('jose')
     const [kid, key] = [...this.keys][0] as [string, Uint8Array]
     return await new CompactEncrypt(bytes).setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid }).encrypt(key)
@@ -60,6 +62,7 @@ export class RequestStates {
   }
 
   private async read (sealed: string): Promise<State & { until: number }> {
+    if (sealed.length > MAX_SEALED) throw refused()
     // Decoders forgive spare bits; two spellings of one state would be two states.
     if (!sealed.split('.').every(canonical)) throw refused()
     const { compactDecrypt, decodeProtectedHeader } = await import('jose')
@@ -86,13 +89,21 @@ const keyId = (key: Uint8Array): string => createHash('sha256').update('fastify-
 /** JSON drops a member that is undefined; an entry without a value is still there. */
 const carried = (once: State['once']): unknown[][] => Object.entries(once).map(([key, value]) => JSON.stringify(value) === undefined ? [key] : [key, value])
 
-function largest (state: State): string {
-  const parts: [string, unknown][] = [
-    ...Object.entries(state.once).map(([key, value]): [string, unknown] => [`once("${key}")`, value]),
-    ...Object.entries(state.answers).map(([key, { answer }]): [string, unknown] => [`the answer to "${key}"`, answer]),
-    ['the state that the handler returned', state.own],
-    ['the list of questions', [state.asked, state.questions]]
+/** What the client has answered is for the client to know; the rest is the author's. */
+function tooLarge (bytes: number, { name, answer }: Part): Error {
+  const message = `requestState has ${bytes} bytes, more than the ${MAX_BYTES} there may be; the largest part is ${name}`
+  return answer === true ? rpcError('InvalidParams', message) : new Error(message)
+}
+
+interface Part { name: string, value: unknown, answer?: boolean }
+
+function largest (state: State): Part {
+  const parts: Part[] = [
+    ...Object.entries(state.once).map(([key, value]) => ({ name: `once("${key}")`, value })),
+    ...Object.entries(state.answers).map(([key, { answer }]) => ({ name: `the answer to "${key}"`, value: answer, answer: true })),
+    { name: 'the state that the handler returned', value: state.own },
+    { name: 'the list of questions', value: [state.asked, state.questions] }
   ]
-  const sizes = parts.map(([name, value]) => ({ name, size: JSON.stringify(value)?.length ?? 0 }))
-  return sizes.reduce((most, one) => one.size > most.size ? one : most).name
+  const sizes = parts.map(part => ({ part, size: JSON.stringify(part.value)?.length ?? 0 }))
+  return sizes.reduce((most, one) => one.size > most.size ? one : most).part
 }

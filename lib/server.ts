@@ -77,7 +77,7 @@ export class McpServer implements Endpoint {
   changed (change: Change): void {
     if (!this.started) return // nobody has seen what it was before
     if (this.changes.size === 0) setImmediate(() => this.announce())
-    this.changes.set(change.uri ?? change.kind, change)
+    this.changes.set(`${change.kind} ${change.uri ?? ''}`, change)
   }
 
   private announce (): void {

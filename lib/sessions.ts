@@ -109,8 +109,8 @@ export class Session {
         signal.removeEventListener('abort', withdraw)
         if (response instanceof Error) return reject(response)
         if (!('error' in response)) return resolve(response.result)
-        const { code, message } = { ...response.error as Partial<typeof response.error> | null }
-        reject(new InputRejectedError(`The client answered ${method} with an error: ${message ?? 'it says no more'}`, code))
+        const { code, message } = { ...response.error as { code?: unknown, message?: unknown } | null }
+        reject(new InputRejectedError(`The client answered ${method} with an error: ${typeof message === 'string' ? message : 'it says no more'}`, typeof code === 'number' ? code : undefined))
       }
       ;(this.waiting ??= new Map()).set(id, settle)
       send(JSON.stringify({ jsonrpc: '2.0', id, method, params }))

@@ -10,6 +10,7 @@ import type { JsonSchema } from './json-schema.js'
 export type Check = (value: unknown) => string | undefined
 
 const MAX_PROBLEMS = 8
+const MAX_BRANCHES = 100
 const shared = new Map<string, Ajv | Ajv2020>()
 
 /** Never coerces, never removes: what a tool is called with is what the client sent, plus defaults. */
@@ -69,15 +70,16 @@ function withCompiler (schema: JsonSchema, compiler: Validator, useDefaults: boo
 }
 
 function sentence (errors: ErrorObject[]): string {
+  const branches = errors.filter(error => error.keyword === 'anyOf' || error.keyword === 'oneOf').slice(0, MAX_BRANCHES)
   const lines = new Set<string>()
-  const branches = errors.filter(error => error.keyword === 'anyOf' || error.keyword === 'oneOf')
+  let left = errors.length
   for (const error of errors) {
+    if (lines.size === MAX_PROBLEMS) break
+    left--
     const branch = branches.find(one => one !== error && error.schemaPath.startsWith(one.schemaPath + '/'))
-    if (branch !== undefined && constants(branch) !== undefined) continue
-    lines.add(line(error))
+    if (branch === undefined || constants(branch) === undefined) lines.add(line(error))
   }
-  const all = [...lines]
-  return all.length > MAX_PROBLEMS ? `${all.slice(0, MAX_PROBLEMS).join('; ')}; and ${all.length - MAX_PROBLEMS} more` : all.join('; ')
+  return [...lines, ...(left > 0 ? [`and ${left} more`] : [])].join('; ')
 }
 
 function line (error: ErrorObject): string {
@@ -118,7 +120,22 @@ function preview (value: unknown): string {
   if (value === undefined) return 'nothing'
   const kind = Array.isArray(value) ? 'array' : value === null ? '' : typeof value
   let text: string
-  try { text = JSON.stringify(value) ?? String(value) } catch { return kind }
+  try { text = JSON.stringify(brief(value, 2)) ?? String(value) } catch { return kind }
   if (text.length > 60) text = text.slice(0, 57) + '…'
   return kind === '' || kind === 'object' || kind === 'array' ? text : `${kind} ${text}`
+}
+
+/** As much of a value as is shown; the rest may be large. */
+function brief (value: unknown, depth: number): unknown {
+  if (typeof value === 'string') return value.slice(0, 60)
+  if (typeof value !== 'object' || value === null || 'toJSON' in value) return value
+  if (depth === 0) return Array.isArray(value) ? [] : {}
+  if (Array.isArray(value)) return value.slice(0, 20).map(one => brief(one, depth - 1))
+  const shown: Record<string, unknown> = {}
+  let count = 0
+  for (const key in value) {
+    if (++count > 20) break
+    shown[key.slice(0, 60)] = brief((value as Record<string, unknown>)[key], depth - 1)
+  }
+  return shown
 }

@@ -2,6 +2,7 @@ import t from 'tap'
 import { CallCancelled, CallTimeout } from '../lib/errors.js'
 import { Exchange, type Endpoint } from '../lib/exchange.js'
 import { Requests } from '../lib/input.js'
+import { roots, type Question } from '../lib/question.js'
 import { Rounds } from '../lib/rounds.js'
 import { META } from '../lib/schemas/envelope.js'
 import { Session } from '../lib/sessions.js'
@@ -213,4 +214,16 @@ t.test('a state belongs to one method, one name and the arguments as they came',
     bound('tools/call', { name: 'x', arguments: { ...args, a: 2 } }), bound('tools/call', { name: 'x', arguments: { a: 1, b: [{ d: 2, c: null }, 3] } })
   ]
   t.equal(new Set([one, ...others]).size, 6)
+})
+
+t.test('a call that is over, or was told to stop, asks nothing any more', async t => {
+  const { endpoint } = endpointOf()
+  const question = roots() as unknown as Question
+  for (const end of [(one: Exchange) => one.abort(new CallCancelled('changed my mind')), (one: Exchange) => one.end('{}', 200)]) {
+    const session = new Session('s', 'http', servedOf('2025-11-25'), undefined, { roots: {} })
+    const { exchange, channel } = exchangeOf(endpoint, 'tools/call', { session })
+    end(exchange)
+    await t.rejects(exchange.input.ask({ where: question }, {}), { name: 'AbortError' })
+    t.strictSame(channel.sent, [])
+  }
 })

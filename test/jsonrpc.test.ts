@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { errorText, isObject, kindOf, notificationText, progressText, readableId, resultText } from '../lib/jsonrpc.js'
+import { parse, errorText, isObject, kindOf, notificationText, progressText, readableId, resultText } from '../lib/jsonrpc.js'
 
 const kinds = ['request', 'notification', 'response', 'invalid']
 const error = { code: -32603, message: 'Internal error' }
@@ -117,4 +117,15 @@ t.test('progress is written as any notification is', async t => {
     const [ours, theirs] = written(...parts)
     return ours === theirs
   }))
+})
+
+t.test('what is read is JSON, safe to copy, and not too deep', async t => {
+  t.strictSame(parse('{"id":1,"a":"[[[{\\"\\\\"}'), { id: 1, a: '[[[{"\\' })
+  t.throws(() => parse('{"id":1'), { code: -32700 })
+  for (const text of ['{"id":7,"__proto__":{}}', '{"id":7,"a":[{"__proto__":1}]}', '{"id":7,"a":{"constructor":{"prototype":{}}}}', '{"id":7,"\\u005f_proto__":1}']) t.throws(() => parse(text), { code: -32600, id: 7 } as never, text)
+  const nested = (depth: number) => `{"id":7,"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`
+  t.doesNotThrow(() => parse(nested(500)))
+  t.throws(() => parse(nested(501)), { code: -32600, id: 7, message: /deeper than 500/ } as never)
+  t.throws(() => parse(nested(100_000)), { code: -32600 })
+  t.doesNotThrow(() => parse(JSON.stringify({ a: '[{'.repeat(2000), b: '\\"['.repeat(2000), c: Array.from({ length: 2000 }, () => [[]]) })), 'what stands in strings is no nesting')
 })

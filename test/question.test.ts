@@ -106,9 +106,10 @@ t.test('an agreement without content is one to a form that needs none', async t 
 
 t.test('defaults are there when the client sends no content at all', async t => {
   const question = asForm('Sure?', Type.Object({ copies: Type.Integer({ default: 1 }) }))
-  const answer = accept()
-  t.equal(question.check(answer), undefined)
-  t.strictSame(question.read(answer), { action: 'accept', content: { copies: 1 } })
+  for (const answer of [accept(), accept(null)]) {
+    t.equal(question.check(answer), undefined)
+    t.strictSame(question.read(answer), { action: 'accept', content: { copies: 1 } })
+  }
 })
 
 t.test('an answer to a page has an action alone', async t => {
@@ -126,9 +127,13 @@ t.test('an answer of a model', async t => {
   t.equal(question.check(said), undefined)
   t.equal(question.read(said), said)
   t.equal(question.check({ ...said, content: [{ type: 'tool_use', id: '1', name: 'x', input: {} }] }), undefined, 'of several blocks')
-  for (const answer of [undefined, null, 'Paris', {}, { ...said, role: 1 }, { ...said, model: undefined }, { ...said, content: 'Paris' }, { ...said, content: null }]) {
-    t.match(question.check(answer), /role, content and model/, JSON.stringify(answer))
-  }
+  const block = (one: object) => ({ ...said, content: one })
+  const bad = [
+    undefined, null, 'Paris', {}, { ...said, role: 1 }, { ...said, role: 'banana' }, { ...said, model: undefined }, { ...said, content: 'Paris' }, { ...said, content: null },
+    block({}), block({ type: 'text' }), block({ type: 'text', text: 5 }), block({ type: 'video' }), block({ type: 'image', data: 'AA==' }), block([{ type: 'text' }])
+  ]
+  for (const answer of bad) t.type(question.check(answer), 'string', JSON.stringify(answer))
+  for (const answer of [block({ type: 'image', data: 'AA==', mimeType: 'image/png', more: 1 }), block([])]) t.equal(question.check(answer), undefined)
 })
 
 t.test('an answer with roots', async t => {
@@ -137,8 +142,8 @@ t.test('an answer with roots', async t => {
   t.equal(question.check({ roots: list }), undefined)
   t.strictSame(question.read({ roots: list }), list)
   t.equal(question.check({ roots: [] }), undefined)
-  for (const answer of [undefined, null, list, {}, { roots: {} }, { roots: ['file:///a'] }, { roots: [null] }, { roots: [{ name: 'A' }] }]) {
-    t.match(question.check(answer), /array of roots/, JSON.stringify(answer))
+  for (const answer of [undefined, null, list, {}, { roots: {} }, { roots: ['file:///a'] }, { roots: [null] }, { roots: [{ name: 'A' }] }, { roots: [{ uri: 'https://a.example' }] }, { roots: [{ uri: '' }] }, { roots: [{ uri: 'file:///a', name: 7 }] }]) {
+    t.type(question.check(answer), 'string', JSON.stringify(answer))
   }
 })
 

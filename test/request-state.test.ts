@@ -248,3 +248,17 @@ t.test('defaults that the schema fills in, and what else the call carries, do no
   t.equal(call('a', { city: 'Rome' }, { _meta: { progressToken: 7 }, requestState: 'x', inputResponses: { y: {} } }), plain)
   t.equal(boundOf('tools/call', { name: 'a' }), call('a', null), 'no arguments and null are the same')
 })
+
+t.test('a state that is too long is not even looked at', async t => {
+  const states = statesOf()
+  const before = performance.now()
+  for (const text of ['.'.repeat(1_000_000), 'a'.repeat(1_000_000), 'ab.'.repeat(300_000)]) await t.rejects(states.open(text, 'here'), refusal)
+  t.ok(performance.now() - before < 300, `${performance.now() - before} ms`)
+})
+
+t.test('an answer that is too large is for its client to know, what the author keeps is not', async t => {
+  const answer = { digest: 'd', answer: { action: 'accept', content: { text: 'x'.repeat(17_000) } } }
+  await t.rejects(statesOf().seal(stateOf({ answers: { letter: answer } })), { code: -32602, message: /the answer to "letter"/ })
+  const error = await statesOf().seal(stateOf({ once: { report: 'x'.repeat(17_000) } })).catch(error => error)
+  t.equal(error.code, undefined)
+})

@@ -54,7 +54,8 @@ t.test('what came is shown in short, and what cannot be shown is named', async t
   const circle: Record<string, unknown> = {}
   circle.self = circle
   t.match(said({ type: 'string' }, { long: 'x'.repeat(500) }), /^.{0,120}…$/)
-  t.match(said({ type: 'string' }, circle), /got object$/)
+  t.match(said({ type: 'string' }, circle), /got \{"self":\{"self":\{\}\}\}$/)
+  t.match(said({ type: 'string' }, { n: 1n }), /got object$/)
   t.match(said({ enum: Array.from({ length: 40 }, (_, i) => i) }, 'x'), /28, 29, …, got string "x"$/)
 })
 
@@ -152,4 +153,14 @@ t.test('a schema that cannot be compiled throws at the first check, not before',
   const check = checkOf({ type: 'object', patternProperties: { '(': {} } })
   t.match(thrown(() => check({})).message, /regular expression/i)
   t.match(thrown(() => check({})).message, /regular expression/i, 'and at the next one')
+})
+
+t.test('however much is wrong, saying so takes no time', async t => {
+  const strict = { type: 'object', properties: {}, additionalProperties: false }
+  const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`property_number_${i}`, 'x'.repeat(50)]))
+  const before = performance.now()
+  t.match(said(strict, many), /property_number_0 is not a known property.*; and 19992 more$/)
+  t.match(said({ type: 'array', items: { type: 'string' } }, Array.from({ length: 200_000 }, (_, i) => i)), /and 199992 more$/)
+  t.match(said({ type: 'string' }, many), /got \{"property_number_0"/)
+  t.ok(performance.now() - before < 2000, `${performance.now() - before} ms`)
 })

@@ -62,6 +62,7 @@ export class BatchAnswer {
     return {
       streams: outer.streams,
       get connected () { return outer.connected },
+      get ready () { return outer.ready },
       hears: outer.hears,
       send: text => this.send(text),
       end: text => this.add(text),

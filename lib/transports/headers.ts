@@ -33,7 +33,7 @@ function checkParam ({ header, type, value }: Mirrored, raw: string | string[] |
   const name = `Mcp-Param-${header}`
   const text = decode(name, raw)
   // Neither absent nor null is mirrored, and what has the wrong type is for the tool's schema to say.
-  if (value === undefined || value === null) {
+  if (value === undefined || value === null || typeof value === 'object') {
     if (text !== undefined) throw rpcError('HeaderMismatch', `${name} is ${JSON.stringify(text)}, but the body has no such value`)
     return
   }

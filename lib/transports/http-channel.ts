@@ -35,6 +35,7 @@ export class HttpChannel implements Channel {
   get streams (): boolean { return this.accepts.sse }
   get connected (): boolean { return this.outlet === undefined ? this.accepts.sse && !this.gone : this.outlet.connected }
   get hears (): boolean { return this.door.hears }
+  get ready (): Promise<void> | undefined { return this.outlet?.ready }
   private get gone (): boolean { return this.reply.raw.destroyed || this.reply.raw.socket?.destroyed === true }
 
   send (text: string): void {

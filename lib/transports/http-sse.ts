@@ -33,6 +33,7 @@ export class HttpSse {
       session,
       revision: served,
       write: text => stream.write(frame(text)),
+      ready: () => stream.ready,
       begin: (_, client, capabilities) => Object.assign(session, { client, capabilities }),
       end: () => sessions.end(session, 'The server is closing')
     })

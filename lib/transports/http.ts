@@ -11,6 +11,7 @@ import type { Session } from '../sessions.js'
 import { accepted, asksForStream } from './accept.js'
 import type { Accepts } from './accept.js'
 import { BatchAnswer, readBatch } from './batch.js'
+import { kRaw } from './body.js'
 import { checkMirrors } from './headers.js'
 import { HttpChannel } from './http-channel.js'
 import type { Door } from './http-channel.js'
@@ -21,8 +22,6 @@ import { SessionListener } from './session-listener.js'
 import { openStream, sendHeaders } from './stream.js'
 import type { SseStream, Streams } from './stream.js'
 
-/** The text of the body, on a request of this transport. */
-export const kRaw = Symbol('fastify-mcp-plugin.raw')
 const SESSION = 'mcp-session-id'
 const VERSION = 'mcp-protocol-version'
 

@@ -5,6 +5,8 @@ import type { SseStream } from './stream.js'
 /** Where the messages of one stream are written: a connection, or a stream that may outlive its connections. */
 export interface Outlet {
   readonly connected: boolean
+  /** Resolves when what was written has been taken; undefined where nothing waits. */
+  readonly ready: Promise<void> | undefined
   write (text: string): void
   /** Nothing follows `last`. */
   end (last?: string): void
@@ -21,6 +23,7 @@ class Plain implements Outlet {
   constructor (stream: SseStream) { this.stream = stream }
 
   get connected (): boolean { return this.stream.connected }
+  get ready (): Promise<void> | undefined { return this.stream.ready }
   write (text: string): void { this.stream.write(frame(text)) }
   end (last?: string): void { this.stream.end(last === undefined ? '' : frame(last)) }
   release (): void {}
@@ -49,6 +52,7 @@ class Resumable implements Outlet, Sink {
   }
 
   get connected (): boolean { return this.replay.connected }
+  get ready (): Promise<void> | undefined { return this.stream.ready }
 
   write (text: string): void { this.replay.write(text) }
 

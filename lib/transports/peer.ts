@@ -17,6 +17,8 @@ export interface PeerOptions {
   write (text: string): void
   /** Makes the session that a handshake opens, or fills in the one that is there. */
   begin (served: Served, client: Session['client'], capabilities: Session['capabilities']): Session
+  /** Resolves when the client has taken what was written; undefined where nothing waits. */
+  ready? (): Promise<void> | undefined
   /** Ends the connection when the server closes. */
   end (): void
   session?: Session
@@ -60,8 +62,9 @@ export class Peer implements Subscription {
   }
 
   refuse (error: unknown, id: Id | undefined): void {
-    if (!(error instanceof McpError)) throw error
-    this.send(errorText(id, error))
+    if (error instanceof McpError) return this.send(errorText(id, error))
+    this.server.app.log.error({ err: error }, 'unexpected error before the message was served')
+    this.send(errorText(id, rpcError('InternalError')))
   }
 
   private request (message: Request, raw: string | undefined, auth: AuthInfo | undefined): void {
@@ -95,6 +98,7 @@ export class Peer implements Subscription {
   // Channel side
 
   send (text: string): void { if (!this.left) this.options.write(text) }
+  get ready (): Promise<void> | undefined { return this.options.ready?.() }
   answered (id: Id | undefined): void { if (id !== undefined) this.inFlight.delete(id) }
   open (served: Served, client: Session['client'], capabilities: Session['capabilities']): void {
     this.session = this.options.begin(served, client, capabilities)
@@ -124,6 +128,7 @@ export class Peer implements Subscription {
 class PeerChannel implements Channel {
   readonly streams = true
   get connected (): boolean { return this.peer.answers }
+  get ready (): Promise<void> | undefined { return this.peer.ready }
   readonly hears = true
   private readonly peer: Peer
   private readonly id: Id | undefined
@@ -157,5 +162,5 @@ const settling = (channel: Channel, settled: () => void): Channel => ({
 function versionIn (message: Request): string | undefined {
   const meta = message.params?._meta
   const version = isObject(meta) ? meta[META.protocolVersion] : undefined
-  return version === undefined ? undefined : String(version)
+  return typeof version === 'string' || version === undefined ? version : 'no string'
 }

@@ -2,7 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { McpError, rpcError } from '../errors.js'
 import type { ErrorName } from '../errors.js'
 import { errorText, readableId } from '../jsonrpc.js'
-import type { Id } from '../jsonrpc.js'
+import type { BadMessage, Id } from '../jsonrpc.js'
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
 const RETRY_AFTER = '30'
@@ -29,7 +29,7 @@ const KNOWN: Record<string, ErrorName> = {
 
 /** The error handler of the plugin's own routes: hooks of the app may throw here too, an auth hook say. */
 export function onError (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
-  sendError(reply, asRpc(error, request), readableId(request.body))
+  sendError(reply, asRpc(error, request), (error as unknown as Partial<BadMessage>).id ?? readableId(request.body))
 }
 
 function asRpc (error: FastifyError, request: FastifyRequest): McpError {

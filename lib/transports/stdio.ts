@@ -4,6 +4,8 @@ import { finished } from 'node:stream/promises'
 import type { Readable, Writable } from 'node:stream'
 import type { AuthInfo } from '../../types/index.js'
 import { rpcError } from '../errors.js'
+import { parse } from '../jsonrpc.js'
+import type { BadMessage } from '../jsonrpc.js'
 import type { Served } from '../method.js'
 import type { McpServer } from '../server.js'
 import { Session } from '../sessions.js'
@@ -28,19 +30,29 @@ export async function stdio (server: McpServer, { input, output, lineLimit, auth
   const writer = new LineWriter(output)
   const peer = new Peer(server, {
     write: text => writer.write(text),
+    ready: () => writer.ready,
     begin: (served: Served, client, capabilities) => new Session(randomUUID(), 'stdio', served, client, capabilities),
     end: () => input.destroy()
   })
   const lines = new LineReader(lineLimit, {
     line (text) {
-      const message = parsed(text)
-      if (message === undefined) peer.refuse(rpcError('ParseError', 'the line is not JSON'), undefined)
-      else peer.receive(message.value, text, auth)
+      let value
+      try {
+        value = parse(text)
+      } catch (error) {
+        return peer.refuse(error, (error as BadMessage).id)
+      }
+      peer.receive(value, text, auth)
     },
     tooLong: () => peer.refuse(rpcError('InvalidRequest', `a line may have ${lineLimit} bytes`), undefined)
   })
   const gone = finished(output).catch(() => {}).then(() => { input.destroy() })
-  input.on('data', (chunk: Buffer | string) => lines.push(chunk))
+  input.on('data', (chunk: Buffer | string) => {
+    lines.push(chunk)
+    if (!writer.full) return
+    input.pause()
+    writer.ready?.finally(() => input.resume())
+  })
   await finished(input, { writable: false }).catch(() => {})
   lines.end()
   peer.silent()
@@ -50,18 +62,16 @@ export async function stdio (server: McpServer, { input, output, lineLimit, auth
   await writer.drained()
 }
 
-function parsed (line: string): { value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(line) }
-  } catch {
-    return undefined
-  }
-}
+/** With so many bytes unread no more is taken in: a client that asks and does not read fills no memory. */
+const UNREAD = 4 * 1_048_576
+/** As many characters may wait in one turn of the loop; more is handed to the system at once. */
+const CHUNK = 65_536
 
 /** Joins what one turn of the loop has to say in one write. */
 class LineWriter {
   private readonly output: Writable
   private pending = ''
+  private draining: Promise<void> | undefined
 
   constructor (output: Writable) {
     this.output = output
@@ -71,6 +81,16 @@ class LineWriter {
   write (text: string): void {
     if (this.pending === '') process.nextTick(() => this.flush())
     this.pending += text + '\n'
+    if (this.pending.length > CHUNK) this.flush()
+  }
+
+  get full (): boolean { return this.output.writableLength > UNREAD }
+
+  /** Resolves when the reader has taken what waits, or is gone; undefined where nothing does. */
+  get ready (): Promise<void> | undefined {
+    const { output } = this
+    if (!output.writableNeedDrain || output.destroyed) return undefined
+    return (this.draining ??= new Promise<void>(resolve => { output.once('drain', resolve).once('close', resolve) }).then(() => { this.draining = undefined }))
   }
 
   /** Resolves when all is handed to the system. */

@@ -1,12 +1,12 @@
 import { kStreaming } from '../connection.js'
-import { OutgoingMessage } from 'node:http'
 import type { ServerResponse } from 'node:http'
-import { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 
 // Server-sent events after @fastify/sse has sent the headers: this file alone writes to the raw response.
 
 const COMMENT = ':\n\n'
+/** As many characters may wait in one turn of the loop; more is handed to the system at once. */
+const CHUNK = 65_536
 
 export const frame = (text: string): string => `event: message\ndata: ${text}\n\n`
 
@@ -73,9 +73,11 @@ export class SseStream {
   private readonly raw: ServerResponse
   private readonly maxBuffered: number
   private pending = ''
-  private begun = false
   private ended = false
   private soon: NodeJS.Immediate | undefined
+  private behind = false
+  private watching = false
+  private draining: Promise<void> | undefined
 
   constructor (raw: ServerResponse, maxBuffered: number) {
     this.raw = raw
@@ -97,13 +99,33 @@ export class SseStream {
     else this.raw.on('close', listener)
   }
 
+  /** Resolves when the reader has taken what waits, or is gone; undefined where nothing does. */
+  get ready (): Promise<void> | undefined {
+    const { raw } = this
+    if (!this.connected || !raw.writableNeedDrain) return undefined
+    return (this.draining ??= new Promise<void>(resolve => { raw.once('drain', resolve).once('close', resolve) }).then(() => { this.draining = undefined }))
+  }
+
   /** A reader that falls too far behind is cut off: it slows nobody and fills no memory. */
   write (piece: string): void {
     const { raw } = this
     if (this.ended || raw.destroyed) return
-    if (raw.writableLength + this.pending.length > this.maxBuffered) return this.destroy()
+    if (raw.writableLength <= this.maxBuffered) this.behind = false
+    else if (this.behind) return this.destroy()
+    else this.watch()
     this.pending += piece
-    this.schedule()
+    if (this.pending.length > CHUNK) this.flush()
+    else this.schedule()
+  }
+
+  /** Whether the reader is to blame, or one turn that wrote it all, shows once there was a chance to read: after the next look at the sockets. */
+  private watch (): void {
+    if (this.watching) return
+    this.watching = true
+    setImmediate(() => setImmediate(() => {
+      this.watching = false
+      this.behind = this.raw.writableLength > this.maxBuffered
+    }))
   }
 
   end (last = ''): void {
@@ -123,18 +145,11 @@ export class SseStream {
   private schedule (): void { this.soon ??= setImmediate(() => this.flush()) }
 
   private flush (): void {
-    const { raw, pending, begun } = this
+    const { raw, pending } = this
     this.soon = undefined
     if (this.ended || raw.destroyed) return
     this.pending = ''
-    this.begun = true
-    if (begun && isDirect(raw)) raw.socket.write(`${Buffer.byteLength(pending).toString(16)}\r\n${pending}\r\n`)
-    else if (pending !== '') raw.write(pending)
-    else raw.flushHeaders()
+    if (pending !== '') raw.write(pending)
+    else if (!raw.headersSent) raw.flushHeaders()
   }
-}
-
-/** Whether a chunk may go straight to the socket: the response writes each in four parts, at 1.4 times the cost. Not in HTTP/1.0 and HTTP/2, nor where a hook has put itself in between. */
-function isDirect (raw: ServerResponse): raw is ServerResponse & { socket: Socket } {
-  return raw.chunkedEncoding && raw.socket instanceof Socket && raw.write === OutgoingMessage.prototype.write
 }

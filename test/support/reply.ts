@@ -9,14 +9,21 @@ export class FakeResponse extends EventEmitter {
   destroyed = false
   writableFinished = false
   writableLength = 0
+  writableNeedDrain = false
+  headersSent = false
   flushed = 0
   socket = { destroyed: false }
 
   get text () { return this.chunks.join('') }
   get raw () { return this as unknown as ServerResponse }
 
-  flushHeaders () { this.flushed++ }
+  flushHeaders () {
+    this.flushed++
+    this.headersSent = true
+  }
+
   write (chunk: string | Buffer) {
+    this.headersSent = true
     this.chunks.push(String(chunk))
     return true
   }

@@ -154,3 +154,13 @@ t.test('where the body has no value, or null, there must be no header', async t 
 t.test('a header that nobody asked for is left alone', async t => {
   t.doesNotThrow(check({ ...call, 'mcp-param-other': 'caf\u00e9' }, { name: 'echo' }))
 })
+
+t.test('an argument that is no value of a header is for the schema of the tool to say; a header for it is a mismatch', async t => {
+  for (const value of [{}, [], { toString: 1 }]) {
+    const served = mirroring({ header: 'region', type: 'string', value })
+    const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'x' } } as const
+    const headers = { 'mcp-method': 'tools/call', 'mcp-name': 'x' }
+    t.doesNotThrow(() => checkMirrors(served, message, headers))
+    t.throws(() => checkMirrors(served, message, { ...headers, 'mcp-param-region': 'x' }), { code: -32020 } as never)
+  }
+})

@@ -118,7 +118,7 @@ t.test('a session is opened at the door', async t => {
 
 t.test('a stream that its client can come back to takes everything, connected or not, and can be let go', async t => {
   const told: string[] = []
-  const { channel, reply, made } = channelOf(both, () => ({ connected: true, write: text => { told.push(text) }, end: last => { told.push(`end ${last}`) }, release: () => { told.push('released') } }))
+  const { channel, reply, made } = channelOf(both, () => ({ connected: true, ready: undefined, write: text => { told.push(text) }, end: last => { told.push(`end ${last}`) }, release: () => { told.push('released') } }))
   channel.release()
   reply.raw.destroyed = true
   channel.send('{"n":1}')
@@ -126,7 +126,7 @@ t.test('a stream that its client can come back to takes everything, connected or
   channel.end('{"id":1}', 200)
   t.strictSame(told, ['released', '{"n":1}', 'end {"id":1}'])
   t.equal(made.length, 1)
-  const closing = channelOf(both, () => ({ connected: false, write () {}, end: last => { told.push(`end ${last}`) }, release () {} }))
+  const closing = channelOf(both, () => ({ connected: false, ready: undefined, write () {}, end: last => { told.push(`end ${last}`) }, release () {} }))
   t.equal(closing.channel.connected, true)
   closing.channel.hold()
   t.equal(closing.channel.connected, false, 'as its stream is')

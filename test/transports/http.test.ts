@@ -41,7 +41,7 @@ t.test('one message is one POST', async t => {
     ['null as id', { ...request('ping'), id: null }, {}, 400, { id: undefined, error: { code: -32600 } }],
     ['nothing', '', { 'content-type': 'application/json' }, 400, { error: { code: -32600 } }],
     ['no JSON', '{"a":', { 'content-type': 'application/json' }, 400, { error: { code: -32700 } }],
-    ['a prototype', '{"jsonrpc":"2.0","id":1,"method":"ping","__proto__":{}}', { 'content-type': 'application/json' }, 400, { error: { code: -32700 } }],
+    ['a prototype', '{"jsonrpc":"2.0","id":1,"method":"ping","__proto__":{}}', { 'content-type': 'application/json' }, 400, { error: { code: -32600 } }],
     ['another type', 'a=1', { 'content-type': 'application/x-www-form-urlencoded' }, 415, { error: { code: -32600 } }],
     ['JSON with a charset', JSON.stringify(request('ping')), { 'content-type': 'application/json; charset=utf-8' }, 200, { result: {} }]
   ]

@@ -211,7 +211,20 @@ t.test('a transport of one revision serves that alone', async t => {
   t.match(written, [{ result: { protocolVersion: '2024-11-05' } }, { id: 1, error: { code: -32601 } }, { error: { code: -32600 } }])
 })
 
-t.test('what is no refusal is thrown on', async t => {
-  const { peer } = await peerOf(t)
-  t.throws(() => peer.refuse(new Error('a fault'), 1), /a fault/)
+t.test('what is no refusal is told without details, logged in full, and ends nothing', async t => {
+  const { peer, written, server } = await peerOf(t)
+  const logged: unknown[] = []
+  Object.assign(server.app.log, { error: (fields: unknown) => { logged.push(fields) } })
+  const fault = new Error('pg://u:pw@db')
+  peer.refuse(fault, 1)
+  t.strictSame(written, [{ jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'Internal error' } }])
+  t.match(logged, [{ err: fault }])
+})
+
+t.test('whatever is in the place of a version, it is refused', async t => {
+  const { peer, written } = await peerOf(t)
+  const versions = [{ toString: 1 }, [], [[[]]], 7, null, true]
+  for (const version of versions) peer.receive(request(1, 'tools/list', { _meta: { 'io.modelcontextprotocol/protocolVersion': version } }))
+  t.equal(written.length, versions.length)
+  for (const { error } of written) t.equal(error.code, -32602)
 })

@@ -15,7 +15,7 @@ function listening (count: number) {
     const written: string[] = []
     let ended = 0
     replay.attach({ event () {}, disconnect () {} })
-    const outlet = { connected: true, write: (text: string) => { written.push(text) }, end: () => { ended++ }, release () {} }
+    const outlet = { connected: true, ready: undefined, write: (text: string) => { written.push(text) }, end: () => { ended++ }, release () {} }
     const listener = new SessionListener(session, outlet, replay, among)
     session.attach(listener)
     among.add(listener)
