@@ -6,9 +6,7 @@ import { resolve } from 'node:path'
 import type { Writable } from 'node:stream'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
-import Fastify from 'fastify'
 import type { FastifyInstance } from 'fastify'
-import fp from 'fastify-plugin'
 import { endpointsOf } from './endpoints.js'
 
 const USAGE = `fastify-mcp stdio <app file> [--path /mcp]
@@ -28,6 +26,7 @@ function fail (message: string): never {
 /**
  * Runs this file again with standard output led to standard error, and the real one as another descriptor for messages alone:
  * whatever the app, its logger or a native module writes to standard output then cannot be taken for a message.
+ * What the app needs is loaded by that other process alone.
  */
 function shield (args: string[]): void {
   const child = spawn(process.execPath, [...process.execArgv, fileURLToPath(import.meta.url), ...args], {
@@ -46,6 +45,7 @@ async function load (file: string): Promise<FastifyInstance> {
   if (typeof main === 'object' && main !== null && 'ready' in main) return main as FastifyInstance
   if (typeof main !== 'function') fail(`${file} must export by default a Fastify plugin, a Fastify instance, or a function that makes one`)
   if (main.length === 0) return await main() as FastifyInstance
+  const [{ default: Fastify }, { default: fp }] = await Promise.all([import('fastify'), import('fastify-plugin')])
   const app = Fastify({ logger: { level: process.env.LOG_LEVEL ?? 'info' } })
   await app.register(fp(main))
   return app

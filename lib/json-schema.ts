@@ -145,7 +145,8 @@ class Reader {
       const target = String(ref.holder.$ref ?? ref.holder.$dynamicRef)
       const [id = '', fragment = ''] = target.split('#', 2)
       if (id === '') {
-        if (ref.base !== '' && (fragment === '' || fragment.startsWith('/'))) ref.holder.$ref = `#${ref.base}${fragment}`
+        // A reference of no characters is one to the whole as well (RFC 3986 section 4.4), but Ajv knows `#` alone.
+        if (target === '' || (ref.base !== '' && (fragment === '' || fragment.startsWith('/')))) ref.holder.$ref = `#${ref.base}${fragment}`
         local.push(ref)
       } else if (!this.ids.has(id)) {
         const at = this.bundle(id, ref.at, own)

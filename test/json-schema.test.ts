@@ -72,6 +72,7 @@ t.test('a schema that names itself or a part is told apart', async t => {
 
 t.test('a reference inside the schema is left as it is', async t => {
   const targets = ['#', '#/$defs/a', '#/properties/b', '#/$defs/x~1y', '#/$defs/p%20q', '#here', '#there']
+  t.strictSame(prepareSchema(of({ r: { $ref: '' } })).schema, of({ r: { $ref: '#' } }), 'the whole, in no characters')
   for (const $ref of targets) {
     const source = of({ b: {}, r: { $ref } }, { $defs: { a: { type: 'string' }, 'x/y': {}, 'p q': {}, h: { $anchor: 'here' }, t: { $dynamicAnchor: 'there' } } })
     t.strictSame(prepareSchema(source).schema, source, $ref)
@@ -120,6 +121,8 @@ t.test('what is brought in means the same there as where it comes from', async t
   const rows: [string, object, { $id: string }[], unknown, unknown][] = [
     ['a reference to itself', of({ n: { $ref: 'node#' } }, { required: ['n'] }),
       [{ $id: 'node', type: 'object', properties: { next: { $ref: '#' } } } as any], { n: { next: { next: {} } } }, { n: { next: 5 } }],
+    ['a reference of no characters to itself', of({ n: { $ref: 'node#' } }, { required: ['n'] }),
+      [{ $id: 'node', type: 'object', properties: { next: { $ref: '' } } } as any], { n: { next: { next: {} } } }, { n: { next: 5 } }],
     ['a reference to a part of itself', of({ n: { $ref: 'node#' } }),
       [{ $id: 'node', definitions: { zip: { type: 'string' } }, properties: { zip: { $ref: '#/definitions/zip' } } } as any], { n: { zip: '1' } }, { n: { zip: 1 } }],
     ['a name that the schema has in $defs itself', of({ own: { $ref: '#/$defs/address' }, home: { $ref: 'address#' } }, { $defs: { address: { type: 'number' } } }),

@@ -62,7 +62,7 @@ t.test('BB-039 whenever a client leaves, the server lives on', async t => {
     'Mcp-Method: tools/call', 'Mcp-Name: chatty', `Content-Length: ${length}`, '', ''
   ].join('\r\n')
   const ways: Array<[string, (received: string) => boolean]> = [
-    [head() + body, received => received === ''],
+    [head() + body, () => true],
     [head() + body, received => events(received) >= 3],
     [head() + body, received => received.includes('"id":1')],
     [head(body.length * 2) + body, () => true]
