@@ -10,7 +10,9 @@ const draft2020 = 'https://json-schema.org/draft/2020-12/schema'
 const of = (properties: Record<string, unknown>, more: Record<string, unknown> = {}) => ({ type: 'object', properties, ...more })
 const circle: Record<string, unknown> = {}
 circle.self = circle
-const ajv = new Ajv2020({ strict: false, validateFormats: false, logger: false, addUsedSchema: false })
+const ajv = new Ajv2020({ strict: false, validateFormats: false, logger: false })
+/** Compiles with one instance whatever names come twice. Without `addUsedSchema` it would not find what `#` means. */
+const compile = (schema: object) => ajv.removeSchema().compile(schema)
 const endless: Record<string, unknown> = { type: 'object' }
 endless.not = endless
 
@@ -102,7 +104,7 @@ t.test('nothing outside is fetched, and the error says so', async t => {
 const address = { $id: 'address', type: 'object', properties: { zip: { type: 'string' } } }
 const sharing = (...schemas: { $id: string }[]) => (id: string) => schemas.find(one => one.$id === id)
 /** Compiled with Ajv, what does the schema say of a value? */
-const admits = (schema: object, value: unknown) => ajv.compile(schema)(value)
+const admits = (schema: object, value: unknown) => compile(schema)(value)
 
 t.test('a schema that the app shares is brought into $defs', async t => {
   const { schema, named } = prepareSchema(of({ home: { $ref: 'address#' }, zip: { $ref: 'address#/properties/zip' } }), sharing(address))
@@ -121,7 +123,7 @@ t.test('what is brought in means the same there as where it comes from', async t
   const rows: [string, object, { $id: string }[], unknown, unknown][] = [
     ['a reference to itself', of({ n: { $ref: 'node#' } }, { required: ['n'] }),
       [{ $id: 'node', type: 'object', properties: { next: { $ref: '#' } } } as any], { n: { next: { next: {} } } }, { n: { next: 5 } }],
-    ['a reference of no characters to itself', of({ n: { $ref: 'node#' } }, { required: ['n'] }),
+    ['a reference of no characters to the whole', of({ n: { $ref: 'node#' } }, { required: ['n'] }),
       [{ $id: 'node', type: 'object', properties: { next: { $ref: '' } } } as any], { n: { next: { next: {} } } }, { n: { next: 5 } }],
     ['a reference to a part of itself', of({ n: { $ref: 'node#' } }),
       [{ $id: 'node', definitions: { zip: { type: 'string' } }, properties: { zip: { $ref: '#/definitions/zip' } } } as any], { n: { zip: '1' } }, { n: { zip: 1 } }],
@@ -219,7 +221,7 @@ t.test('whatever is taken is a schema by the rules of its dialect, and can be co
   fc.assert(fc.property(wild.filter(one => isDraft07(one) === false), source => {
     let schema
     try { ({ schema } = prepareSchema(source)) } catch { return true }
-    ajv.compile(schema)
+    compile(schema)
     return true
   }), { numRuns: 500 })
   t.pass('no counterexample')
