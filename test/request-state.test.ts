@@ -36,7 +36,7 @@ t.test('a state cannot be read, nor compared with another', async t => {
   const header = JSON.parse(bytesOf(segments[0] as string).toString())
   t.strictSame(Object.keys(header).sort(), ['alg', 'enc', 'kid'])
   t.match(header, { alg: 'dir', enc: 'A256GCM' })
-  for (const of of [key.toString('base64url'), createHash('sha256').update(key).digest('base64url')]) t.notOk(of.startsWith(header.kid), 'the id of a key is nothing of the key')
+  for (const told of [key.toString('base64url'), createHash('sha256').update(key).digest('base64url')]) t.notOk(told.startsWith(header.kid), 'the id of a key is nothing of the key')
 })
 
 t.test('any flipped bit is refused', async t => {
