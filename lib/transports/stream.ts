@@ -73,6 +73,7 @@ export class SseStream {
   private readonly raw: ServerResponse
   private readonly maxBuffered: number
   private pending = ''
+  private begun = false
   private ended = false
   private soon: NodeJS.Immediate | undefined
   private behind = false
@@ -150,6 +151,7 @@ export class SseStream {
     if (this.ended || raw.destroyed) return
     this.pending = ''
     if (pending !== '') raw.write(pending)
-    else if (!raw.headersSent) raw.flushHeaders()
+    else if (!this.begun) raw.flushHeaders()
+    this.begun = true
   }
 }

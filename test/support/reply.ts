@@ -10,20 +10,14 @@ export class FakeResponse extends EventEmitter {
   writableFinished = false
   writableLength = 0
   writableNeedDrain = false
-  headersSent = false
   flushed = 0
   socket = { destroyed: false }
 
   get text () { return this.chunks.join('') }
   get raw () { return this as unknown as ServerResponse }
 
-  flushHeaders () {
-    this.flushed++
-    this.headersSent = true
-  }
-
+  flushHeaders () { this.flushed++ }
   write (chunk: string | Buffer) {
-    this.headersSent = true
     this.chunks.push(String(chunk))
     return true
   }
