@@ -102,6 +102,12 @@ t.test('BB-079 what registers the plugin runs and answers', async t => {
     const answers = await run(join(folder, fileOf(block, extension(block))), origin)
     const of = (method: string) => answers.filter(answer => answer.method === method)
     t.ok(of('initialize').length > 0, `${title} has an endpoint`)
+    if (/^ *auth: /m.test(block.text)) {
+      for (const { url, status, headers } of [...of('initialize'), ...of('server/discover')]) {
+        t.match({ status, headers }, { status: 401, headers: { 'www-authenticate': /resource_metadata="[^"]*\/\.well-known\/oauth-protected-resource\/mcp"/ } }, `${title} ${url}: nobody is told where to get a token`)
+      }
+      return
+    }
     for (const { url, status, answer } of of('initialize')) t.match({ status, answer }, { status: 200, answer: { id: 1, result: { protocolVersion: '2025-11-25' } } }, `${title} ${url}: initialize`)
     for (const { url, status, answer } of of('server/discover')) t.match({ status, answer }, { status: 200, answer: { id: 1, result: { supportedVersions: Array } } }, `${title} ${url}: server/discover`)
     if (origin === undefined) return
