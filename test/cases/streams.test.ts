@@ -152,3 +152,16 @@ function change_ (app: FastifyInstance) {
   app.mcp.tools.disable('noargs')
   app.mcp.tools.enable('noargs')
 }
+
+t.test('a handler that sends much at once waits for its reader, and loses nothing', async t => {
+  const { url } = await build(t, { options: { tools: [defineTool({ name: 'flood', handler: async (_, ctx) => { for (let i = 1; i <= 60_000; i++) await ctx.progress(i); return 'done' } })] } })
+  const meta = { progressToken: 1, 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} }
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'flood' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'flood', _meta: meta } })
+  })
+  const text = await response.text()
+  t.equal(text.split('notifications/progress').length, 60_001)
+  t.match(text, /"text":"done"\}\]\}\}\n\n$/)
+})

@@ -203,3 +203,32 @@ t.test('a handshake on stdio opens a session of its own, and each connection has
   t.match(await answers(server, [hello, level]), [{ result: { capabilities: { tools: { listChanged: true } } } }, { id: 1, result: {} }])
   t.equal(server.sessions.size, 0, 'it does not count among those of HTTP')
 })
+
+t.test('a client that asks and does not read is not asked for more until it reads', async t => {
+  const { server } = serving(t)
+  server.tools.add({ name: 'big', handler: () => 'x'.repeat(MIB) } as unknown as Tool, server.app)
+  const taken: string[] = []
+  let release: (() => void) | undefined
+  const output = new Writable({
+    write (chunk, _, done) {
+      taken.push(String(chunk))
+      release = done
+    }
+  })
+  const { input, done } = connect(server, { output })
+  for (let id = 1; id <= 10; id++) {
+    input.write(call(id, 'big') + '\n')
+    await turn()
+  }
+  t.ok(input.isPaused())
+  const unread = output.writableLength
+  t.ok(unread > 4 * MIB && unread < 8 * MIB, `${unread} bytes wait`)
+  input.end()
+  t.ok(await until(() => {
+    release?.()
+    return taken.join('').split('\n').length === 11
+  }), 'it is all answered when the client reads')
+  const reading = setInterval(() => release?.(), 5)
+  await done
+  clearInterval(reading)
+})
