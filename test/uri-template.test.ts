@@ -187,7 +187,7 @@ t.test('one variable comes back as it was, whatever it holds', async t => {
   }))
 })
 
-t.test('nothing in a URI makes it slow', async t => {
+t.test('BB-069 nothing in a URI makes it slow', async t => {
   const rows: [string, (n: number) => string][] = [
     ['x:{/id*}', n => 'x:' + '/a,'.repeat(n) + '//'],
     ['x:{a}{b}{c}{d}', n => 'x:' + 'a'.repeat(n) + '/'],
