@@ -1,6 +1,6 @@
 import { rpcError } from '../errors.js'
 import { errorText, kindOf, readableId } from '../jsonrpc.js'
-import type { Id, Notification, Request } from '../jsonrpc.js'
+import type { Id, Notification, Request, Response } from '../jsonrpc.js'
 import type { Channel, Served } from '../method.js'
 
 // JSON-RPC batches, which 2025-03-26 alone has (basic/index, Batching): one exchange for each member, and one answer for all.
@@ -8,6 +8,8 @@ import type { Channel, Served } from '../method.js'
 export interface Batch {
   requests: Request[]
   notifications: Notification[]
+  /** The client's answers to requests of the server. */
+  responses: Response[]
   /** Answers to members that are no message, as text. */
   refused: string[]
 }
@@ -20,13 +22,14 @@ export function readBatch (items: unknown[], served: Served, limit: number, used
   if (!served.revision.batches) throw rpcError('InvalidRequest', `${served.revision.version} has no batches; send one message at a time`)
   if (items.length === 0) throw rpcError('InvalidRequest', 'a batch needs at least one message')
   if (items.length > limit) throw rpcError('InvalidRequest', `a batch may have ${limit} messages, this one has ${items.length}`)
-  const batch: Batch = { requests: [], notifications: [], refused: [] }
+  const batch: Batch = { requests: [], notifications: [], responses: [], refused: [] }
   for (const item of items) {
     const kind = kindOf(item)
     const why = kind === 'invalid' ? 'not a JSON-RPC 2.0 message' : kind === 'request' ? unfit(item as Request, used) : undefined
     if (why !== undefined) batch.refused.push(errorText(readableId(item), rpcError('InvalidRequest', why)))
     else if (kind === 'notification') batch.notifications.push(item as Notification)
     else if (kind === 'request') batch.requests.push(item as Request)
+    else batch.responses.push(item as Response)
   }
   if (new Set(batch.requests.map(one => one.id)).size < batch.requests.length) throw rpcError('InvalidRequest', 'two requests of the batch have the same id')
   return batch
@@ -46,6 +49,7 @@ export class BatchAnswer {
   private readonly answers: string[]
   private waiting: number
   private streaming = false
+  private gone: (() => void)[] | undefined
 
   /** @param apart each answer goes out by itself once something precedes them, as on a stream of its own; else they are one array (JSON-RPC 2.0 section 6) */
   constructor (outer: Channel, batch: Batch, apart: boolean) {
@@ -56,8 +60,8 @@ export class BatchAnswer {
     if (this.waiting === 0) this.finish()
   }
 
-  /** The channel of one member. */
-  member (): Channel {
+  /** The channel of one member; `settled` is called once nothing more will come of it. */
+  member (settled = () => {}): Channel {
     const { outer } = this
     return {
       streams: outer.streams,
@@ -65,12 +69,31 @@ export class BatchAnswer {
       get ready () { return outer.ready },
       hears: outer.hears,
       send: text => this.send(text),
-      end: text => this.add(text),
-      close: () => this.add(undefined),
+      end: text => {
+        settled()
+        this.add(text)
+      },
+      close: () => {
+        settled()
+        this.add(undefined)
+      },
       hold: () => outer.hold(),
-      onGone: listener => outer.onGone(listener),
+      onGone: listener => this.onGone(listener),
       open () { throw rpcError('InvalidRequest', 'initialize cannot be part of a batch') }
     }
+  }
+
+  /** One listener for all of them: a response warns of more than ten. */
+  private onGone (listener: () => void): void {
+    if (this.gone !== undefined) {
+      this.gone.push(listener)
+      return
+    }
+    const gone = this.gone = [listener]
+    this.outer.onGone(() => {
+      this.gone = undefined
+      for (const one of gone) one()
+    })
   }
 
   private send (text: string): void {

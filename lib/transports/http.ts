@@ -80,6 +80,7 @@ export class HttpTransport implements Door {
     const session = this.session(request)
     const served = this.server.revisions.ofBatch(items, header(request, VERSION), session?.served)
     const batch = readBatch(items, served, this.server.settings.limits.batch)
+    if (batch.responses.length > 0) this.heard(batch.responses, session)
     for (const message of batch.notifications) notify(served, message, session?.inFlight ?? [])
     if (batch.requests.length === 0 && batch.refused.length === 0) {
       reply.code(202).send()
@@ -104,9 +105,13 @@ export class HttpTransport implements Door {
   /** Answers to what this server asked; a session alone is ever asked. */
   private response (message: Response, request: FastifyRequest): void {
     const session = this.session(request)
+    if (session !== undefined) this.server.revisions.ofSession(session.served, header(request, VERSION))
+    this.heard([message], session)
+  }
+
+  private heard (responses: Response[], session: Session | undefined): void {
     if (session === undefined) throw rpcError('InvalidRequest', 'a response can only be sent in a session (Mcp-Session-Id)')
-    this.server.revisions.ofSession(session.served, header(request, VERSION))
-    session.answer(message)
+    for (const response of responses) session.answer(response)
   }
 
   readonly get = (request: FastifyRequest, reply: FastifyReply): void => {

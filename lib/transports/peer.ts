@@ -90,9 +90,10 @@ export class Peer implements Subscription {
   private batch (items: unknown[], auth: AuthInfo | undefined): void {
     const served = this.options.revision ?? this.server.revisions.ofBatch(items, undefined, this.session?.served)
     const batch = readBatch(items, served, this.server.settings.limits.batch, id => this.inFlight.has(id))
+    for (const one of batch.responses) this.session?.answer(one)
     for (const one of batch.notifications) this.notified(one)
     const answer = new BatchAnswer(new PeerChannel(this, undefined), batch, false)
-    for (const one of batch.requests) this.dispatch(one, served, settling(answer.member(), () => this.inFlight.delete(one.id)), auth)
+    for (const one of batch.requests) this.dispatch(one, served, answer.member(() => this.answered(one.id)), auth)
   }
 
   // Channel side
@@ -101,6 +102,7 @@ export class Peer implements Subscription {
   get ready (): Promise<void> | undefined { return this.options.ready?.() }
   answered (id: Id | undefined): void { if (id !== undefined) this.inFlight.delete(id) }
   open (served: Served, client: Session['client'], capabilities: Session['capabilities']): void {
+    if (this.introduced) throw rpcError('InvalidRequest', 'this connection has been initialized already; open another one')
     this.session = this.options.begin(served, client, capabilities)
     this.introduced = true
   }
@@ -150,13 +152,6 @@ class PeerChannel implements Channel {
   onGone (): void {}
   open (served: Served, client: Session['client'], capabilities: Session['capabilities']): void { this.peer.open(served, client, capabilities) }
 }
-
-/** A channel that says when it is done with. */
-const settling = (channel: Channel, settled: () => void): Channel => ({
-  ...channel,
-  end (text, status) { settled(); channel.end(text, status) },
-  close () { settled(); channel.close() }
-})
 
 /** There are no headers here: the version is what the body says it is. */
 function versionIn (message: Request): string | undefined {

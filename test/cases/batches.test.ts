@@ -1,6 +1,6 @@
 // Section 7: batches, which one revision has.
 import t from 'tap'
-import { build } from '../support/app.js'
+import { build, defineTool } from '../support/app.js'
 import { HttpPeer, legacy, modern } from '../support/http.js'
 import { isNote, legacyDialect, sleep, stdio } from '../support/stdio.js'
 import { revisions, type Message } from '../support/wire.js'
@@ -66,6 +66,33 @@ t.test('BB-046 a call of a batch can be cancelled alone', async t => {
   t.ok(await answer.over())
   t.strictSame(byId(answer.messages), { 2: 'result' })
   t.strictSame(slow.map(one => one.outcome), ['aborted', 'finished'])
+})
+
+t.test('answers of the client come in a batch too, in a session', async t => {
+  const asks = defineTool({ name: 'where', handler: async (_, ctx) => JSON.stringify(await ctx.roots()) })
+  const { url } = await build(t, { options: { tools: [asks] } })
+  const client = await legacy(url, '2025-03-26', { t, initialize: { capabilities: { roots: {} } } })
+  const call = client.start('tools/call', { name: 'where' })
+  const { id } = await call.inbox.first('the question', message => message.method === 'roots/list')
+  const answer = { jsonrpc: '2.0', id, result: { roots: [{ uri: 'file:///here' }] } }
+  const posted = await client.post([answer, note])
+  t.match({ status: posted.status, text: posted.text }, { status: 202, text: '' })
+  t.match((await call.reply).result, { content: [{ text: /file:..\/here/ }] })
+  const stranger = new HttpPeer(t, url, legacyDialect('2025-03-26'))
+  rpcRefusal(t, await stranger.post([answer]), 400, -32600, 'without a session nobody was asked')
+})
+
+t.test('the calls of a batch that listen for their signal warn of nothing', async t => {
+  const { url, slow } = await build(t)
+  const warnings: Error[] = []
+  const hear = (warning: Error) => { warnings.push(warning) }
+  process.on('warning', hear)
+  t.teardown(() => process.off('warning', hear))
+  const client = await legacy(url, '2025-03-26', { t, handshake: false })
+  const answer = await client.post(Array.from({ length: 20 }, (_, id) => callBody('slow', { ms: 20 }, id)))
+  t.ok(await answer.over())
+  t.equal(slow.length, 20)
+  t.strictSame(warnings.map(({ name }) => name), [])
 })
 
 t.test('BB-046 initialize is no part of a batch', async t => {

@@ -24,7 +24,7 @@ t.test('only 2025-03-26 has batches', async t => {
 
 t.test('the members are sorted by what they are', async t => {
   const batch = readBatch([request(1), note, response, request('1', 'tools/list')], served, 100)
-  t.strictSame(batch, { requests: [request(1), request('1', 'tools/list')], notifications: [note], refused: [] })
+  t.strictSame(batch, { requests: [request(1), request('1', 'tools/list')], notifications: [note], responses: [response], refused: [] })
 })
 
 t.test('a member that is no message is refused by itself, with its id where it has one', async t => {
@@ -103,11 +103,34 @@ t.test('where they may not go out apart they stay an array, whatever precedes th
 t.test('a member shares the channel of the batch, but opens no session', async t => {
   const { channel, members } = answering([1])
   const member = members[0] as NonNullable<typeof members[0]>
-  let gone = 0
-  t.match(member, { streams: true, hears: true })
-  member.onGone(() => { gone++ })
-  channel.leave()
+  t.match(member, { streams: true, hears: true, connected: true })
   member.hold()
-  t.strictSame([gone, channel.held], [1, 1])
+  t.equal(channel.held, 1)
+  channel.connected = false
+  t.equal(member.connected, false, 'it is connected as long as that is')
   t.match(thrown(() => member.open(served, undefined, {})), { code: -32600 })
+})
+
+t.test('all members are told that the client is gone, by one listener', async t => {
+  const { channel, members } = answering(Array.from({ length: 12 }, (_, id) => id))
+  const gone: number[] = []
+  for (const [id, member] of members.entries()) member.onGone(() => { gone.push(id) })
+  t.equal(channel.listeners, 1, 'a response warns of more than ten')
+  channel.leave()
+  t.strictSame(gone, [...members.keys()])
+  members[0]?.onGone(() => { gone.push(99) })
+  channel.leave()
+  t.strictSame([gone.length, gone.at(-1)], [13, 99], 'who asks later is told too, and nobody twice')
+})
+
+t.test('who made a member is told when nothing more comes of it', async t => {
+  const channel = new FakeChannel()
+  const answer = new BatchAnswer(channel, readBatch([request(1), request(2)], served, 100), true)
+  const settled: number[] = []
+  const [first, second] = [answer.member(() => { settled.push(1) }), answer.member(() => { settled.push(2) })]
+  first.send('{"method":"n"}')
+  t.strictSame(settled, [])
+  first.end('{"id":1}', 200)
+  second.close()
+  t.strictSame(settled, [1, 2])
 })

@@ -8,7 +8,7 @@ import { turn } from '../support/time.js'
 
 const meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} }
 const request = (id: unknown, method: string, params?: object) => ({ jsonrpc: '2.0', id, method, params })
-const initialize = (protocolVersion: string, id: unknown = 'init') => request(id, 'initialize', { protocolVersion, capabilities: {}, clientInfo: { name: 'c', version: '1' } })
+const initialize = (protocolVersion: string, id: unknown = 'init') => request(id, 'initialize', { protocolVersion, capabilities: { roots: {} }, clientInfo: { name: 'c', version: '1' } })
 const call = (id: unknown, name: string, more: object = {}) => request(id, 'tools/call', { name, ...more })
 const cancel = (requestId: unknown) => ({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } })
 
@@ -19,6 +19,14 @@ async function peerOf (t: Test, options: Partial<PeerOptions> = {}, settings: Mc
   const aborted: unknown[] = []
   const tools = [
     { name: 'echo', handler: () => 'said' },
+    { name: 'ask', handler: async (_: unknown, ctx: any) => JSON.stringify(await ctx.roots()) },
+    {
+      name: 'late',
+      handler: async (_: unknown, ctx: any) => {
+        await new Promise<void>(resolve => release.push(resolve))
+        return JSON.stringify(await ctx.roots())
+      }
+    },
     { name: 'steps', handler: async (_: unknown, ctx: any) => { await ctx.progress(1); return 'done' } },
     {
       name: 'wait',
@@ -171,6 +179,52 @@ t.test('an id that is in use is refused in a batch too', async t => {
   release[0]?.()
   await turn()
   t.match(written.at(-1), { id: 3, result: { content: [{ text: 'waited' }] } }, 'the first request of the id has its answer')
+})
+
+t.test('answers of the client come in a batch too', async t => {
+  const { peer, written } = await peerOf(t)
+  peer.receive(initialize('2025-03-26'))
+  for (const id of [1, 2]) peer.receive(call(id, 'ask'))
+  const asked = written.filter(({ method }) => method === 'roots/list').map(({ id }) => id)
+  peer.receive([...asked.map(id => ({ jsonrpc: '2.0', id, result: { roots: [{ uri: `file:///${id}` }] } })), request(3, 'ping')])
+  await turn()
+  t.strictSame(asked.length, 2)
+  t.match(written.slice(3), [[{ id: 3 }], { id: 1, result: { content: [{ text: RegExp(asked[0]) }] } }, { id: 2, result: { content: [{ text: RegExp(asked[1]) }] } }])
+})
+
+t.test('a call whose client can answer nothing more is told so when it asks, in a batch too', async t => {
+  for (const batch of [false, true]) {
+    const { peer, written, release } = await peerOf(t)
+    peer.receive(initialize('2025-03-26'))
+    peer.receive(batch ? [call(1, 'late')] : call(1, 'late'))
+    peer.silent()
+    release[0]?.()
+    await turn()
+    t.match([written[1]].flat(), [{ id: 1, result: { isError: true, content: [{ text: /no GET stream|cannot answer|stream/ }] } }], batch ? 'in a batch' : 'alone')
+  }
+})
+
+t.test('a connection is initialized once: its questions stay open, and no id is used again', async t => {
+  const { peer, written } = await peerOf(t)
+  peer.receive(initialize('2025-11-25'))
+  const { session } = peer
+  peer.receive(call(1, 'ask'))
+  peer.receive(initialize('2025-11-25', 'again'))
+  t.match(written[2], { id: 'again', error: { code: -32600, message: /already/ } })
+  t.equal(peer.session, session)
+  peer.receive(call(2, 'ask'))
+  const asked = written.filter(({ method }) => method === 'roots/list').map(({ id }) => id)
+  t.equal(new Set(asked).size, 2)
+  for (const id of asked) peer.receive({ jsonrpc: '2.0', id, result: { roots: [] } })
+  await turn()
+  t.match(written.slice(4), [{ id: 1, result: {} }, { id: 2, result: {} }])
+})
+
+t.test('a handshake that was refused can be tried again', async t => {
+  const { peer, written } = await peerOf(t)
+  peer.receive(request(1, 'initialize', { protocolVersion: 5 }))
+  peer.receive(initialize('2025-11-25'))
+  t.match(written, [{ id: 1, error: { code: -32602 } }, { id: 'init', result: { protocolVersion: '2025-11-25' } }])
 })
 
 t.test('batches are refused where the revision has none', async t => {
