@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import type { Subscription } from './subscriptions.js'
 
 // What was sent on the streams of a session, so that a client that lost one can go on where it was
 // (2025-03-26 to 2025-11-25 basic/transports, Resumability and Redelivery).
@@ -11,6 +10,7 @@ export interface Sink {
 }
 
 export const REPLAY: ReplayLimits = { events: 1_000, size: 1_048_576, ttl: 300_000 }
+export const SHELF: ShelfLimits = { streams: 10_000, size: 67_108_864, ttl: REPLAY.ttl }
 
 export interface ReplayLimits {
   /** Events, and characters of them, that a session keeps in all. */
@@ -20,21 +20,31 @@ export interface ReplayLimits {
   ttl: number
 }
 
+export interface ShelfLimits {
+  /** Streams without a connection. */
+  streams: number
+  /** Characters that all streams keep. */
+  size: number
+  ttl: number
+}
+
 /** One stream, which may outlive its connections. Its events have ids that no other stream of the session has. */
 export class ReplayStream {
   readonly id = randomUUID().slice(0, 8)
   /** The last of what was sent; the newest has the number `number`. */
   private readonly texts: string[] = []
-  private readonly kept: (size: number) => void
+  private readonly home: Replays
   private number = 0
   private sink: Sink | undefined
   private ended = false
-  /** When its last connection went, in ms of Date.now(); undefined while it has one. */
-  since: number | undefined
-  /** The listener whose changes it brings, where it is a stream for changes. */
-  listener: Subscription | undefined
+  private lasting = false
+  private dropped = false
+  /** When nothing held it any more, neither a connection nor what it brings, in ms of Date.now(). */
+  since = 0
+  /** Whose changes it brings, where it is a stream for changes. */
+  listener: { enter (): void } | undefined
 
-  constructor (kept: (size: number) => void) { this.kept = kept }
+  constructor (home: Replays) { this.home = home }
 
   get size (): number { return this.texts.reduce((sum, text) => sum + text.length, 0) }
   get count (): number { return this.texts.length }
@@ -46,15 +56,17 @@ export class ReplayStream {
   get start (): string { return `${this.id}.0` }
 
   write (text: string): void {
+    if (this.dropped) return
     this.number++
     this.texts.push(text)
-    this.kept(text.length)
+    this.home.keep(text.length)
     this.sink?.event(`${this.id}.${this.number}`, text)
   }
 
   /** Nothing follows; what was sent can still be fetched for a while. */
   end (): void {
     this.ended = true
+    this.lasting = false
     this.release()
   }
 
@@ -67,7 +79,7 @@ export class ReplayStream {
   attach (sink: Sink, after = this.number): void {
     this.sink?.disconnect()
     this.sink = sink
-    this.since = undefined
+    this.settle()
     const dropped = this.number - this.texts.length
     this.texts.forEach((text, i) => { if (dropped + i >= after) sink.event(`${this.id}.${dropped + i + 1}`, text) })
     if (this.ended) this.end()
@@ -84,28 +96,46 @@ export class ReplayStream {
   detach (sink = this.sink): void {
     if (sink !== this.sink) return
     this.sink = undefined
-    this.since ??= Date.now()
+    this.settle()
+  }
+
+  /** Whether it is kept as long as its session, connected or not: the changes that come meanwhile are its own. */
+  last (lasting: boolean): void {
+    this.lasting = lasting && !this.ended
+    this.settle()
   }
 
   /** Drops the oldest event; its size. */
   forget (): number { return this.texts.shift()?.length ?? 0 }
+
+  drop (): void {
+    this.dropped = true
+    this.home.drop(this)
+  }
+
+  private settle (): void {
+    if (this.dropped) return
+    if (this.lasting || this.sink !== undefined) this.home.shelf.take(this)
+    else this.home.shelf.put(this)
+  }
 }
 
 /** The streams of one session, bounded in all. */
 export class Replays {
+  readonly shelf: Shelf
   private readonly byId = new Map<string, ReplayStream>()
   private readonly limits: ReplayLimits
   private size = 0
   private count = 0
-  /** When streams whose time is over are looked for again: not at every new stream, since there may be many. */
-  private next = 0
 
-  constructor (limits: ReplayLimits) { this.limits = limits }
+  constructor (limits: ReplayLimits, shelf = new Shelf({ ...SHELF, ttl: limits.ttl })) {
+    this.limits = limits
+    this.shelf = shelf
+  }
 
   open (): ReplayStream {
-    const now = Date.now()
-    if (now >= this.next) this.sweep(now)
-    const stream = new ReplayStream(size => this.kept(size))
+    this.shelf.sweep(Date.now())
+    const stream = new ReplayStream(this)
     this.byId.set(stream.id, stream)
     return stream
   }
@@ -119,35 +149,76 @@ export class Replays {
     return { stream, after }
   }
 
-  private sweep (now: number): void {
-    this.next = now + this.limits.ttl / 10
-    for (const stream of this.byId.values()) if (this.over(stream, now)) this.drop(stream)
-  }
+  /** The session is over. */
+  clear (): void { for (const stream of this.byId.values()) stream.drop() }
 
-  /** A stream that still brings changes is kept as long as its session. */
-  private over (stream: ReplayStream, now: number): boolean { return stream.listener === undefined && stream.since !== undefined && now - stream.since > this.limits.ttl }
-
-  private kept (size: number): void {
+  keep (size: number): void {
     this.size += size
     this.count++
-    if (this.count > this.limits.events || this.size > this.limits.size) this.trim()
+    this.shelf.keep(size)
+    if (this.full) this.trim()
   }
+
+  drop (stream: ReplayStream): void {
+    this.size -= stream.size
+    this.count -= stream.count
+    this.shelf.free(stream.size)
+    this.shelf.take(stream)
+    this.byId.delete(stream.id)
+  }
+
+  private get full (): boolean { return this.count > this.limits.events || this.size > this.limits.size || this.shelf.full }
 
   /** The oldest streams lose their oldest events first. */
   private trim (): void {
     for (const stream of this.byId.values()) {
       while (stream.count > 0) {
-        if (this.count <= this.limits.events && this.size <= this.limits.size) return
-        this.size -= stream.forget()
+        if (!this.full) return
+        const size = stream.forget()
+        this.size -= size
         this.count--
+        this.shelf.free(size)
       }
-      if (stream.spent) this.drop(stream)
+      if (stream.spent) stream.drop()
+    }
+  }
+}
+
+/** Streams of all sessions that nobody is connected to, in the order in which they were left. The first go when their time is over, or when all streams keep too much. */
+export class Shelf {
+  private readonly left = new Set<ReplayStream>()
+  private readonly limits: ShelfLimits
+  private size = 0
+
+  constructor (limits: ShelfLimits) { this.limits = limits }
+
+  get full (): boolean { return this.size > this.limits.size }
+
+  put (stream: ReplayStream): void {
+    if (this.left.has(stream)) return
+    stream.since = Date.now()
+    this.left.add(stream)
+    if (this.left.size > this.limits.streams) this.dropFirst()
+  }
+
+  take (stream: ReplayStream): void { this.left.delete(stream) }
+
+  keep (size: number): void {
+    this.size += size
+    while (this.full && this.left.size > 0) this.dropFirst()
+  }
+
+  free (size: number): void { this.size -= size }
+
+  sweep (now: number): void {
+    for (const stream of this.left) {
+      if (now - stream.since <= this.limits.ttl) return
+      stream.drop()
     }
   }
 
-  private drop (stream: ReplayStream): void {
-    this.size -= stream.size
-    this.count -= stream.count
-    this.byId.delete(stream.id)
+  private dropFirst (): void {
+    const [first] = this.left
+    first?.drop()
   }
 }

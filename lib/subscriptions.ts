@@ -10,6 +10,8 @@ export interface Subscription {
   readonly connected?: boolean
   /** Any message, on a stream that takes more than changes. */
   send? (text: string): void
+  /** Another stream of its session has taken its place. */
+  retire? (): void
   /** Says good-bye and ends the stream. */
   end (): void
 }

@@ -68,7 +68,6 @@ const typeArrows = table({
   calls: 'exchange',
   served: 'method revisions',
   method: 'exchange jsonrpc revisions sessions validate',
-  replay: 'subscriptions',
   content: 'input',
   'request-state': 'question'
 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { Replays } from '../lib/replay.js'
+import { Replays, Shelf } from '../lib/replay.js'
 import type { Sink } from '../lib/replay.js'
 import { wait } from './support/time.js'
 
@@ -79,7 +79,7 @@ t.test('what is kept is bounded in events and in size, the oldest goes first, an
 t.test('a stream without a connection is dropped after a while, one that brings changes is not', async t => {
   const replays = new Replays({ ...roomy, ttl: -1 })
   const [answer, changes] = [replays.open(), replays.open()]
-  changes.listener = { wants: () => true, deliver () {}, end () {} }
+  changes.last(true)
   for (const stream of [answer, changes]) {
     stream.attach(sink().one)
     stream.release()
@@ -87,6 +87,9 @@ t.test('a stream without a connection is dropped after a while, one that brings 
   replays.open()
   t.equal(replays.find(answer.start), undefined)
   t.equal(replays.find(changes.start)?.stream, changes)
+  changes.last(false)
+  replays.open()
+  t.equal(replays.find(changes.start), undefined, 'until another takes its place')
 })
 
 t.test('a stream that is over goes with the last of its events, one that goes on does not', async t => {
@@ -100,7 +103,7 @@ t.test('a stream that is over goes with the last of its events, one that goes on
   t.equal(replays.find(`${open.id}.1`)?.stream, open)
 })
 
-t.test('streams whose time is over are looked for from time to time, not at each new one', async t => {
+t.test('a stream is kept for a while, and no longer', async t => {
   const ttl = 100
   const replays = new Replays({ ...roomy, ttl })
   const answer = replays.open()
@@ -110,4 +113,89 @@ t.test('streams whose time is over are looked for from time to time, not at each
   await wait(ttl + 5)
   replays.open()
   t.equal(replays.find(answer.start), undefined)
+})
+
+t.test('an answer that was delivered is kept as long as its client may find out that it did not read it all', async t => {
+  const shelf = new Shelf({ streams: 10, size: 1000, ttl: 20 })
+  const replays = new Replays(roomy, shelf)
+  const stream = replays.open()
+  stream.attach(sink().one)
+  stream.write('answer')
+  stream.end()
+  shelf.sweep(Date.now())
+  t.equal(replays.find(stream.start)?.stream, stream)
+  await wait(25)
+  shelf.sweep(Date.now())
+  t.equal(replays.find(stream.start), undefined, 'though the session opens no other')
+})
+
+t.test('a stream that somebody came back to is not dropped', async t => {
+  const shelf = new Shelf({ streams: 10, size: 1000, ttl: 20 })
+  const replays = new Replays(roomy, shelf)
+  const stream = replays.open()
+  stream.attach(sink().one)
+  stream.release()
+  stream.attach(sink().one)
+  await wait(25)
+  shelf.sweep(Date.now())
+  t.equal(replays.find(stream.start)?.stream, stream)
+})
+
+t.test('all sessions together keep no more than they may: what was left first goes first', async t => {
+  const shelf = new Shelf({ streams: 10, size: 10, ttl: 1000 })
+  const [one, two] = [new Replays(roomy, shelf), new Replays(roomy, shelf)]
+  const [first, second, live] = [one.open(), two.open(), two.open()]
+  for (const stream of [second, first]) {
+    stream.attach(sink().one)
+    stream.write('1234')
+    stream.end()
+  }
+  live.attach(sink().one)
+  live.write('1234')
+  t.strictSame([one.find(first.start)?.stream, two.find(second.start)], [first, undefined])
+  live.write('12345678')
+  t.equal(one.find(first.start), undefined)
+  t.strictSame([two.find(live.start), two.find(`${live.id}.1`)?.stream], [undefined, live], 'then who writes loses its own')
+})
+
+t.test('there are no more streams without a connection than there may be', async t => {
+  const shelf = new Shelf({ streams: 2, size: 1000, ttl: 1000 })
+  const replays = new Replays(roomy, shelf)
+  const streams = Array.from({ length: 4 }, () => replays.open())
+  for (const stream of streams) {
+    stream.attach(sink().one)
+    stream.release()
+  }
+  t.strictSame(streams.map(stream => replays.find(stream.start) !== undefined), [false, false, true, true])
+})
+
+t.test('what is written on a stream that is not kept any more takes no room', async t => {
+  const shelf = new Shelf({ streams: 10, size: 1000, ttl: -1 })
+  const replays = new Replays({ ...roomy, events: 2 }, shelf)
+  const lost = replays.open()
+  lost.attach(sink().one)
+  lost.release()
+  shelf.sweep(Date.now())
+  for (let i = 0; i < 5; i++) lost.write('late')
+  lost.end()
+  const stream = replays.open()
+  stream.attach(sink().one)
+  stream.write('a')
+  t.equal(replays.find(stream.start)?.stream, stream)
+})
+
+t.test('a session that is over leaves nothing', async t => {
+  const shelf = new Shelf({ streams: 10, size: 8, ttl: 1000 })
+  const [over, other] = [new Replays(roomy, shelf), new Replays(roomy, shelf)]
+  const [lost, live, stays] = [over.open(), over.open(), other.open()]
+  lost.attach(sink().one)
+  lost.write('1234')
+  lost.release()
+  live.attach(sink().one)
+  live.write('1234')
+  over.clear()
+  t.strictSame([over.find(lost.start), over.find(live.start)], [undefined, undefined])
+  stays.attach(sink().one)
+  stays.write('12345678')
+  t.equal(other.find(stays.start)?.stream, stays, 'its room is free')
 })

@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { Shelf } from '../lib/replay.js'
 import { Session, Sessions } from '../lib/sessions.js'
 import type { Transport } from '../lib/sessions.js'
 import type { Subscription } from '../lib/subscriptions.js'
@@ -119,6 +120,43 @@ t.test('idle sessions make room', async t => {
   t.equal(sessions.size, 1)
 })
 
+t.test('when there is no more room, a session whose client never used it gives way, after a while', async t => {
+  const sessions = sessionsOf(t, { max: 3 })
+  const [used, first, second] = [sessions.open('http', served), sessions.open('http', served), sessions.open('http', served)]
+  sessions.find(used.id, 'http')
+  t.match(thrown(() => sessions.open('http', served)), { status: 503 }, 'a client has some seconds to send what follows')
+  for (const session of [used, first, second]) session.seen -= 6_000
+  const third = sessions.open('http', served)
+  t.strictSame([used, first, second, third].map(({ id }) => sessions.peek(id, 'http') !== undefined), [true, false, true, true], 'the oldest of them')
+  third.seen -= 6_000
+  for (const { id } of [second, third]) sessions.find(id, 'http')
+  t.match(thrown(() => sessions.open('http', served)), { status: 503 }, 'those that are used do not')
+})
+
+t.test('a session whose client never used it ends sooner', async t => {
+  const sessions = sessionsOf(t)
+  const [used, unused, streaming] = [sessions.open('http', served), sessions.open('http', served), sessions.open('http-sse', served)]
+  sessions.find(used.id, 'http')
+  for (const session of [used, unused, streaming]) session.seen -= 301_000
+  t.strictSame([used, unused, streaming].map(({ id, transport }) => sessions.find(id, transport) !== undefined), [true, false, true])
+})
+
+t.test('what the streams of a session keep goes with it, and with time', async t => {
+  const shelf = new Shelf({ streams: 10, size: 1000, ttl: 20 })
+  const sessions = new Sessions({ idle: 100, max: 10 }, shelf)
+  t.teardown(() => sessions.endAll('the test is over'))
+  const [ended, open] = [sessions.open('http', served), sessions.open('http', served)]
+  open.attach(stream([], 'holds it', { connected: true }))
+  const [gone, kept] = [ended.replays.open(), open.replays.open()]
+  for (const one of [gone, kept]) {
+    one.write('answer')
+    one.end()
+  }
+  sessions.end(ended, 'over')
+  t.equal(ended.replays.find(gone.start), undefined)
+  t.ok(await until(() => open.replays.find(kept.start) === undefined), 'by the timer of the sessions, whatever the session does')
+})
+
 t.test('ending all ends all', async t => {
   const sessions = sessionsOf(t)
   const ended: string[] = []
@@ -158,15 +196,30 @@ const { signal: never } = new AbortController()
 
 t.test('a stream that nobody is connected to holds no session, and gives way to the next one', async t => {
   const session = made()
-  const [lost, open, next] = [stream([], 'lost', { connected: false }), stream([], 'open', { connected: true }), stream()]
-  t.strictSame(session.attach(lost), [])
+  const retired: string[] = []
+  const retiring = (name: string, connected: boolean) => stream([], name, { connected, retire () { retired.push(name) } })
+  const [lost, open, next] = [retiring('lost', false), retiring('open', true), stream()]
+  session.attach(lost)
   t.equal(session.busy, false)
-  t.strictSame(session.attach(open), [lost])
-  t.equal(session.busy, true)
-  t.strictSame(session.attach(next), [])
-  t.strictSame(session.attach(open), [])
+  session.attach(open)
+  t.strictSame([session.busy, retired], [true, ['lost']])
+  session.attach(next)
+  session.attach(open)
+  t.strictSame(retired, ['lost'])
   t.equal(session.newest(open), true, 'one that comes back is the newest again')
   t.equal(session.replays, session.replays)
+})
+
+t.test('a session has no more streams than a few: the oldest gives way, whoever holds it', async t => {
+  const session = made()
+  const retired: number[] = []
+  const streams = Array.from({ length: 20 }, (_, i) => stream([], `${i}`, { connected: true, retire () { retired.push(i) } }))
+  for (const one of streams) session.attach(one)
+  t.strictSame(retired, Array.from({ length: 12 }, (_, i) => i))
+  t.strictSame(streams.map(one => session.newest(one)).indexOf(true), 19)
+  for (const one of streams.slice(14)) Object.assign(one, { connected: false })
+  t.equal(session.newest(streams[13] as Subscription), true, 'the newest of those that are connected')
+  session.close('over')
 })
 
 t.test('updates are for the resources that the session has subscribed to', async t => {

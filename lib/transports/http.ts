@@ -162,21 +162,20 @@ export class HttpTransport implements Door {
   /** A stream for changes, one of perhaps several of its session; or the rest of a stream that the client lost. */
   private listen (session: Session, reply: FastifyReply, lastEventId: string | undefined): void {
     const { resumes } = session.served.revision
+    const { subscriptions } = this.server
     const lost = lastEventId === undefined || resumes === 'no' ? undefined : lostBy(session, lastEventId)
-    const replay = lost?.stream ?? session.replays.open()
     const stream = this.stream(reply)
-    const outlet = resumes === 'no' ? plain(stream) : resumable(replay, stream, { primed: resumes === 'primed' && lost === undefined, after: lost?.after })
-    if (lost !== undefined && replay.listener === undefined) return
-    const listener = replay.listener ?? new SessionListener(session, outlet, replay, this.server.subscriptions)
-    if (resumes !== 'no') replay.listener = listener
-    for (const idle of session.attach(listener)) this.server.subscriptions.delete(idle)
-    this.server.subscriptions.add(listener)
-    stream.onClose(() => {
-      session.seen = Date.now()
-      if (resumes !== 'no') return
-      session.detach(listener)
-      this.server.subscriptions.delete(listener)
-    })
+    if (resumes === 'no') {
+      const listener = new SessionListener(session, plain(stream), undefined, subscriptions)
+      listener.enter()
+      stream.onClose(() => listener.leave())
+    } else {
+      const replay = lost?.stream ?? session.replays.open()
+      const outlet = resumable(replay, stream, { primed: resumes === 'primed' && lost === undefined, after: lost?.after })
+      if (lost === undefined) replay.listener = new SessionListener(session, outlet, replay, subscriptions)
+      replay.listener?.enter()
+    }
+    stream.onClose(() => { session.seen = Date.now() })
   }
 
   /** @throws McpError 404, which tells the client to begin anew (2025-11-25 basic/transports, Session Management) */

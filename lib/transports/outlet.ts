@@ -35,9 +35,9 @@ const RETRY = 1_000
 /** Connects a stream that can be resumed. `primed`: an event without data tells the client where the stream begins (2025-11-25 basic/transports). */
 export function resumable (replay: ReplayStream, stream: SseStream, { primed, after }: { primed: boolean, after: number | undefined }): Outlet {
   const outlet = new Resumable(replay, stream)
-  stream.onClose(() => replay.detach(outlet))
   if (primed) stream.write(`id: ${replay.start}\nretry: ${RETRY}\ndata: \n\n`)
   replay.attach(outlet, after)
+  stream.onClose(() => replay.detach(outlet))
   return outlet
 }
 

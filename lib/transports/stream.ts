@@ -46,6 +46,7 @@ export class Streams {
 
   add (raw: ServerResponse): SseStream {
     const stream = new SseStream(raw, this.options.maxBuffered)
+    if (raw.destroyed) return stream // its client did not wait, and nothing will tell of it again
     this.open.add(stream)
     raw.on('close', () => this.delete(stream)) // once() would keep more for each
     this.timer ??= setInterval(() => { for (const one of this.open) one.write(COMMENT) }, this.options.keepAlive).unref()

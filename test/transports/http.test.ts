@@ -194,33 +194,39 @@ async function listening (t: Parameters<typeof build>[0], version: Revision = '2
   return { app, open, change: () => app.mcp.tools.remove('echo'), changed: { method: 'notifications/tools/list_changed' } }
 }
 
-t.test('GET listens for changes in a session, and only the newest stream hears them', async t => {
-  const { open, change, changed } = await listening(t)
-  const [first, second] = [await open(), await open()]
-  change()
-  t.match(await second.inbox.first('the change', () => true), changed)
-  t.strictSame(first.messages, [])
-  t.equal((await open()).status, 503, 'there are no more than there may be')
-})
+for (const version of ['2024-11-05', '2025-03-26', '2025-11-25'] as const) {
+  t.test(`${version}: GET listens for changes in a session, and only the newest stream hears them`, async t => {
+    const { open, change, changed } = await listening(t, version)
+    const [first, second] = [await open(), await open()]
+    change()
+    t.match(await second.inbox.first('the change', () => true), changed)
+    t.strictSame(first.messages, [])
+    t.equal((await open()).status, 503, 'there are no more than there may be')
+  })
+}
 
-t.test('when the newest stream is closed, the one before it hears', async t => {
-  const { app, open, change, changed } = await listening(t)
-  const [first, second] = [await open(), await open()]
-  second.close()
-  t.ok(await until(() => app.mcp.stats().streams === 1))
-  change()
-  t.match(await first.inbox.first('the change', () => true), changed, 'one stream of the session is connected, so a message goes to that one')
-})
+for (const version of ['2024-11-05', '2025-11-25'] as const) {
+  t.test(`${version}: when the newest stream is closed, the one before it hears`, async t => {
+    const { app, open, change, changed } = await listening(t, version)
+    const [first, second] = [await open(), await open()]
+    second.close()
+    t.ok(await until(() => app.mcp.stats().streams === 1))
+    change()
+    t.match(await first.inbox.first('the change', () => true), changed, 'one stream of the session is connected, so a message goes to that one')
+  })
+}
 
-t.test('a session that ends takes its streams with it: they do not count any more', async t => {
-  const { app, url } = await build(t, { options: { limits: { streams: 2 } } })
-  for (let i = 1; i <= 3; i++) {
-    const session = (await app.inject({ method: 'POST', url: '/mcp', payload: hello() })).headers['mcp-session-id'] as string
-    t.equal((await listen(t, url, { accept: 'text/event-stream', 'mcp-session-id': session })).status, 200, `stream ${i}, where there may be two at a time`)
-    await app.inject({ method: 'DELETE', url: '/mcp', headers: { 'mcp-session-id': session } })
-    t.ok(await until(() => app.mcp.stats().streams === 0))
-  }
-})
+for (const version of ['2024-11-05', '2025-11-25'] as const) {
+  t.test(`${version}: a session that ends takes its streams with it: they do not count any more`, async t => {
+    const { app, url } = await build(t, { options: { limits: { streams: 2 } } })
+    for (let i = 1; i <= 3; i++) {
+      const session = (await app.inject({ method: 'POST', url: '/mcp', payload: hello(version) })).headers['mcp-session-id'] as string
+      t.equal((await listen(t, url, { accept: 'text/event-stream', 'mcp-session-id': session })).status, 200, `stream ${i}, where there may be two at a time`)
+      await app.inject({ method: 'DELETE', url: '/mcp', headers: { 'mcp-session-id': session } })
+      t.ok(await until(() => app.mcp.stats().streams === 0))
+    }
+  })
+}
 
 t.test('nor do those that nobody is connected to', async t => {
   const { app, url } = await build(t, { options: { limits: { streams: 1 } } })
@@ -247,6 +253,36 @@ t.test('a stream that was lost is taken up after the last event that came', asyn
   const older = await listening(t, '2024-11-05')
   t.match(await older.open({ 'last-event-id': 'nobody.1' }), { status: 200, events: [] }, 'a revision without resuming has no such ids')
 })
+
+for (const version of ['2024-11-05', '2025-11-25'] as const) {
+  t.test(`${version}: a stream holds its session`, async t => {
+    const { app, url } = await build(t, { options: { sessions: { idle: 60 } } })
+    const session = (await app.inject({ method: 'POST', url: '/mcp', payload: hello(version) })).headers['mcp-session-id'] as string
+    const stream = await listen(t, url, { accept: 'text/event-stream', 'mcp-session-id': session })
+    await new Promise(resolve => setTimeout(resolve, 250))
+    t.equal(app.mcp.stats().sessions, 1)
+    stream.close()
+    t.ok(await until(() => app.mcp.stats().sessions === 0))
+  })
+}
+
+for (const version of ['2024-11-05', '2025-11-25'] as const) {
+  t.test(`${version}: over a few streams in a session the oldest is ended, and the newest hears`, async t => {
+    const { app, url } = await build(t)
+    const session = (await app.inject({ method: 'POST', url: '/mcp', payload: hello(version) })).headers['mcp-session-id'] as string
+    const open = (more = {}) => listen(t, url, { accept: 'text/event-stream', 'mcp-session-id': session, ...more })
+    const streams = []
+    for (let i = 0; i < 12; i++) streams.push(await open())
+    t.ok(await until(() => app.mcp.stats().streams === 8), `${app.mcp.stats().streams} streams`)
+    app.mcp.tools.remove('echo')
+    t.match(await streams[11]?.inbox.first('the change', () => true), { method: 'notifications/tools/list_changed' })
+    t.strictSame(streams.slice(0, 11).flatMap(stream => stream.messages), [])
+    if (version === '2024-11-05') return
+    const back = await open({ 'last-event-id': streams[0]?.events[0]?.id ?? '' })
+    app.mcp.tools.remove('big')
+    t.match(await back.inbox.first('the change', () => true), { method: 'notifications/tools/list_changed' }, 'who comes back to one that was ended is the newest again')
+  })
+}
 
 t.test('GET needs the literal text/event-stream, and a revision that has it', async t => {
   const { ask, session } = await quiet(t)
