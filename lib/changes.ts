@@ -6,6 +6,9 @@ export interface Change {
   readonly uri?: string
 }
 
+/** How much one client may ask to be told of: characters of URIs. Without a bound, subscribing would fill the memory. */
+export const MAX_URIS = 65_536
+
 const METHODS: Record<Change['kind'], string> = {
   tools: 'notifications/tools/list_changed',
   prompts: 'notifications/prompts/list_changed',

@@ -26,6 +26,9 @@ export interface Endpoint {
   inputRequired (exchange: Exchange): void
 }
 
+/** How much a client may say of itself, as JSON, where that is kept. */
+const MAX_IDENTITY = 16_384
+
 const NONE: Params = Object.freeze({})
 
 /** One request and its answer. What is not always needed is made when it is first asked for. */
@@ -125,6 +128,15 @@ export class Exchange {
       else if (this.session === undefined || this.served.revision.stateless) this.channel.onGone(() => this.abort(new CallCancelled('The client is gone')))
     }
     return this.controller.signal
+  }
+
+  /** Lets go of all that the request said but who its client is, for a method that keeps the channel. */
+  keepIdentity (): void {
+    const { [META.protocolVersion]: version, [META.clientInfo]: client, [META.clientCapabilities]: capabilities } = this.meta
+    const kept = { [META.protocolVersion]: version, [META.clientInfo]: client, [META.clientCapabilities]: capabilities }
+    if (JSON.stringify([this.message.id, kept]).length > MAX_IDENTITY) throw rpcError('InvalidParams', `the id and what _meta says of the client may have ${MAX_IDENTITY} characters together`)
+    this.raw = undefined
+    this.message.params = { _meta: kept }
   }
 
   abort (reason: Error): void {

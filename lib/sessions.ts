@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { ClientCapabilities, Implementation } from '../types/index.js'
+import { MAX_URIS } from './changes.js'
 import type { Change } from './changes.js'
 import { CallCancelled, InputRejectedError, rpcError } from './errors.js'
 import type { Exchange } from './exchange.js'
@@ -11,9 +12,6 @@ import { REPLAY, Replays, Shelf, SHELF } from './replay.js'
 import type { Subscription } from './subscriptions.js'
 
 const NOTHING: ReadonlySet<Exchange> = new Set()
-
-/** How much a session may subscribe to: characters of URIs. Without a bound, subscribing would fill the memory. */
-const MAX_SUBSCRIBED = 65_536
 
 /** Streams for changes that a session may have open: a client needs one, and one more while it comes back. */
 const MAX_STREAMS = 8
@@ -83,7 +81,7 @@ export class Session {
   subscribe (uri: string): void {
     const uris = (this.uris ??= new Set())
     if (uris.has(uri)) return
-    if (this.subscribed + uri.length > MAX_SUBSCRIBED) throw rpcError('InvalidParams', `a session may subscribe to URIs of ${MAX_SUBSCRIBED} characters together; unsubscribe from some first`)
+    if (this.subscribed + uri.length > MAX_URIS) throw rpcError('InvalidParams', `a session may subscribe to URIs of ${MAX_URIS} characters together; unsubscribe from some first`)
     this.subscribed += uri.length
     uris.add(uri)
   }

@@ -24,7 +24,7 @@ const arrows = table({
   extensions: 'validate page uri-template schemas errors jsonrpc json-schema content changes method registry',
   auth: 'errors',
   revisions: 'schemas errors jsonrpc',
-  sessions: 'errors jsonrpc replay',
+  sessions: 'errors jsonrpc replay changes',
   subscriptions: 'errors changes',
   stores: '',
   brokers: '',

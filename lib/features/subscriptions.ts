@@ -5,7 +5,7 @@ import { KEPT } from '../method.js'
 import type { Feature, Method } from '../method.js'
 import { META } from '../schemas/envelope.js'
 import { ListenParams } from '../schemas/params.js'
-import { changeText } from '../changes.js'
+import { changeText, MAX_URIS } from '../changes.js'
 import type { Change } from '../changes.js'
 import type { Subscription } from '../subscriptions.js'
 
@@ -27,7 +27,9 @@ export function subscriptions (listeners: Listeners, max: number, offers: (kind:
     call (params, exchange) {
       if (!exchange.channel.streams) throw rpcError('NotAcceptable', 'subscriptions/listen is answered by a stream; Accept must name text/event-stream')
       if (listeners.size >= max) throw rpcError('Unavailable', 'there are too many streams; try again later')
-      const listen = new Listen(exchange, honoured(params.notifications as Wanted, offers))
+      const filter = honoured(params.notifications as Wanted, offers)
+      exchange.keepIdentity()
+      const listen = new Listen(exchange, filter)
       listeners.add(listen)
       exchange.onEnd = () => listeners.delete(listen)
       exchange.channel.onGone(() => exchange.cancel(new CallCancelled('The client is gone')))
@@ -37,13 +39,18 @@ export function subscriptions (listeners: Listeners, max: number, offers: (kind:
   return { methods: [method] }
 }
 
-/** The part of the wish that can come true; the acknowledgment says so. */
+/**
+ * The part of the wish that can come true; the acknowledgment says so.
+ * @throws McpError where that is more than a stream may have
+ */
 function honoured (wanted: Wanted, offers: (kind: Change['kind']) => boolean): Wanted {
   const out: Wanted = {}
   for (const [name, kind] of Object.entries(FILTERS) as [keyof typeof FILTERS, Change['kind']][]) {
     if (wanted[name] === true && offers(kind)) out[name] = true
   }
   if (wanted.resourceSubscriptions !== undefined && offers('resource')) out.resourceSubscriptions = [...new Set(wanted.resourceSubscriptions)]
+  const length = out.resourceSubscriptions?.reduce((sum, uri) => sum + uri.length, 0) ?? 0
+  if (length > MAX_URIS) throw rpcError('InvalidParams', `a stream may subscribe to URIs of ${MAX_URIS} characters together, these have ${length}`)
   return out
 }
 
@@ -70,7 +77,7 @@ class Listen implements Subscription {
     const { exchange, meta } = this
     const { id } = exchange.message
     exchange.send(resultText(id, exchange.served.encode(exchange.method as Method, { _meta: meta })))
-    exchange.send(notificationText('notifications/cancelled', { requestId: id, reason: 'The server ends the subscription' }))
+    exchange.send(notificationText('notifications/cancelled', { _meta: meta, requestId: id, reason: 'The server ends the subscription' }))
     exchange.conclude()
   }
 }

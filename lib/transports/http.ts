@@ -72,6 +72,7 @@ export class HttpTransport implements Door {
     const channel = new HttpChannel(this, reply, accepts, outletsOf(served, session))
     const exchange = new Exchange(this.server, served, message, channel, session, request, authOf(request))
     exchange.raw = (request as { [kRaw]?: string })[kRaw]
+    Object.assign(request, { [kRaw]: undefined })
     dispatch(exchange)
     if (!accepts.json) channel.hold()
   }

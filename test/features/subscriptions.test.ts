@@ -14,8 +14,9 @@ function endpoint ({ offered = everything, max = 10 } = {}) {
   const { methods } = subscriptions(listeners, max, kind => offered.includes(kind))
   const served = servedOf('2026-07-28', methods)
   const double = endpointOf()
-  const listen = (notifications: unknown, { id = 'sub' as string | number, channel = new FakeChannel() } = {}) => {
-    const made = exchangeOf(double.endpoint, 'subscriptions/listen', { id, channel, served, params: { notifications } })
+  const listen = (notifications: unknown, { id = 'sub' as string | number, channel = new FakeChannel(), more = {} } = {}) => {
+    const made = exchangeOf(double.endpoint, 'subscriptions/listen', { id, channel, served, params: { notifications, ...more } })
+    made.exchange.raw = 'the text'
     dispatch(made.exchange)
     return made
   }
@@ -66,6 +67,29 @@ t.test('a wish that is malformed is refused', async t => {
   }
 })
 
+t.test('a stream subscribes to no more than it may, as a session does', async t => {
+  const long = (length: number, i: number) => `mem://${i}/`.padEnd(length, 'x')
+  const most = Array.from({ length: 8 }, (_, i) => long(8_192, i))
+  const { listeners, listen } = endpoint()
+  t.match(listen({ resourceSubscriptions: [...most, ...most] }, { id: 'most' }).channel.messages[0], { method: 'notifications/subscriptions/acknowledged' }, 'each counts once')
+  t.match(listen({ resourceSubscriptions: [...most, 'x'] }).channel.answer.error, { code: -32602, message: /65536 characters together, these have 65537/ })
+  t.equal(listeners.size, 1)
+  t.match(endpoint({ offered: ['tools'] }).listen({ resourceSubscriptions: [...most, 'x'] }).channel.messages[0], acknowledged({}), 'what is not granted is not kept')
+})
+
+t.test('nothing of the request is kept but who made it', async t => {
+  const { listeners, listen } = endpoint()
+  const about = { 'io.modelcontextprotocol/clientInfo': { name: 'c', version: '1' }, 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': { roots: {} } }
+  const { exchange, channel } = listen({ toolsListChanged: true }, { more: { other: 'x', _meta: { ...about, 'com.example/more': 'x'.repeat(20_000) } } })
+  t.strictSame(exchange.message.params, { _meta: about })
+  t.match([exchange.raw, exchange.client, exchange.capabilities], [undefined, { name: 'c' }, { roots: {} }])
+  listeners.publish({ kind: 'tools' })
+  t.equal(channel.messages.length, 2)
+  t.match(listen({}, { more: { _meta: { ...about, 'io.modelcontextprotocol/clientInfo': { name: 'c'.repeat(16_384) } } } }).channel.answer.error, { code: -32602, message: /16384/ })
+  t.match(listen({}, { id: 'x'.repeat(16_384) }).channel.answer.error, { code: -32602, message: /id/ })
+  t.equal(listeners.size, 1)
+})
+
 t.test('a client that takes no stream is told so', async t => {
   const { listeners, listen } = endpoint()
   const { channel } = listen({}, { channel: Object.assign(new FakeChannel(), { streams: false }) })
@@ -106,7 +130,7 @@ t.test('a server that ends a subscription answers it, then cancels it, then clos
   listeners.end()
   t.match(channel.messages.slice(1), [
     { id: 'a', result: { resultType: 'complete', _meta: meta('a') } },
-    { method: 'notifications/cancelled', params: { requestId: 'a', reason: /server/ } }
+    { method: 'notifications/cancelled', params: { _meta: meta('a'), requestId: 'a', reason: /server/ } }
   ])
   t.equal(channel.messages.length, 3)
   t.strictSame([channel.ended, channel.closed], [[], 1])

@@ -269,7 +269,7 @@ const subscriptions: Audit[] = [
       const everything = 'all' in client ? (client as any).all : call.inbox
       const closed = it.server.app.close()
       const cancelled = await everything.first('the cancellation', isNote('notifications/cancelled'))
-      t.equal(cancelled.params.requestId, 'torn')
+      t.match(cancelled.params, { requestId: 'torn', _meta: { 'io.modelcontextprotocol/subscriptionId': 'torn' } })
       await closed
       const all = [...everything.messages, ...running.inbox.messages].filter(isNote('notifications/cancelled'))
       t.same([...new Set(all.map(m => m.params.requestId))], ['torn'])
