@@ -12,6 +12,7 @@ const table = {
   MethodNotFound: [-32601, undefined, 'Method not found'],
   InvalidParams: [-32602, undefined, 'Invalid params'],
   InternalError: [-32603, undefined, 'Internal error'],
+  Cancelled: [-32603, undefined, 'Cancelled'],
   HeaderMismatch: [-32020, 400, 'Header mismatch'],
   MissingCapability: [-32021, undefined, 'Missing required client capability'],
   UnsupportedVersion: [-32022, 400, 'Unsupported protocol version'],

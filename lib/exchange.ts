@@ -8,7 +8,7 @@ import type { AuthInfo, ClientCapabilities, Implementation } from '../types/inde
 import type { Calls } from './calls.js'
 import { Requests } from './input.js'
 import type { Asker } from './input.js'
-import { isObject } from './jsonrpc.js'
+import { errorText, isObject } from './jsonrpc.js'
 import type { Params, Request } from './jsonrpc.js'
 import type { RequestStates } from './request-state.js'
 import { Rounds } from './rounds.js'
@@ -151,7 +151,7 @@ export class Exchange {
     if (this.settled) return
     this.abort(reason)
     this.finish()
-    this.channel.close()
+    this.channel.close(errorText(this.message.id, rpcError('Cancelled', reason.message)))
   }
 
   send (text: string): void {

@@ -73,8 +73,8 @@ export interface Channel {
   hold (): void
   /** Lets the connection go where the client can come back for the rest. */
   release? (): void
-  /** No answer will come: the client does not want it any more. */
-  close (): void
+  /** No answer will come: the client does not want it any more. `error` is said where something must be. */
+  close (error?: string): void
   /** Calls `listener` once when the client is gone before the answer; at once if it is already. */
   onGone (listener: () => void): void
   /** Begins the session that `initialize` asked for. Throws where there is no room for one. */

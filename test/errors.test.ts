@@ -10,6 +10,7 @@ t.test('each error of the table has its code and its status', async t => {
     MethodNotFound: [-32601, undefined],
     InvalidParams: [-32602, undefined],
     InternalError: [-32603, undefined],
+    Cancelled: [-32603, undefined],
     HeaderMismatch: [-32020, 400],
     MissingCapability: [-32021, undefined],
     UnsupportedVersion: [-32022, 400],

@@ -47,6 +47,8 @@ export class BatchAnswer {
   private readonly outer: Channel
   private readonly apart: boolean
   private readonly answers: string[]
+  /** What is said of members that were cancelled, where nothing else is left to say. */
+  private readonly unwanted: string[] = []
   private waiting: number
   private streaming = false
   private gone: (() => void)[] | undefined
@@ -73,8 +75,9 @@ export class BatchAnswer {
         settled()
         this.add(text)
       },
-      close: () => {
+      close: error => {
         settled()
+        if (error !== undefined) this.unwanted.push(error)
         this.add(undefined)
       },
       hold: () => outer.hold(),
@@ -107,7 +110,7 @@ export class BatchAnswer {
   }
 
   private finish (): void {
-    if (this.answers.length === 0) return this.outer.close()
+    if (this.answers.length === 0) return this.outer.close(`[${this.unwanted.join(',')}]`)
     if (!this.streaming) return this.outer.end(`[${this.answers.join(',')}]`, 200)
     for (const answer of this.answers) this.outer.send(answer)
     this.outer.close()

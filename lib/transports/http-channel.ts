@@ -53,12 +53,13 @@ export class HttpChannel implements Channel {
     sendJson(this.reply, text, status)
   }
 
-  close (): void {
+  /** A request is answered by a stream, be it an empty one, or by a JSON object (2025-11-25 basic/transports, Sending Messages 5). */
+  close (error?: string): void {
     this.done = true
     if (this.outlet !== undefined) return this.outlet.end()
     if (this.gone) return
-    if (this.accepts.sse) return this.opened().end()
-    this.reply.code(202).send()
+    if (this.accepts.sse || error === undefined) return this.opened().end()
+    sendJson(this.reply, error, 200)
   }
 
   hold (): void {

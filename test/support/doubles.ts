@@ -21,6 +21,8 @@ export class FakeChannel implements Channel {
   readonly sent: string[] = []
   readonly ended: { text: string, status: number }[] = []
   readonly opened: unknown[][] = []
+  /** What would be said where it closed and something must be. */
+  readonly errors: (string | undefined)[] = []
   held = 0
   closed = 0
   listeners = 0
@@ -29,7 +31,11 @@ export class FakeChannel implements Channel {
   send (text: string) { this.sent.push(text) }
   end (text: string, status: number) { this.ended.push({ text, status }) }
   hold () { this.held++ }
-  close () { this.closed++ }
+  close (error?: string) {
+    this.closed++
+    this.errors.push(error)
+  }
+
   open (...what: unknown[]) { this.opened.push(what) }
   onGone (listener: () => void) {
     this.listeners++

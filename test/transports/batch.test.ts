@@ -79,6 +79,17 @@ t.test('a batch without any answer closes', async t => {
   t.strictSame([channel.ended, channel.closed], [[], 1])
 })
 
+t.test('of cancelled members something is said only where all are', async t => {
+  const { channel, members } = answering([1, 2])
+  members[0]?.close('{"id":1,"error":{}}')
+  members[1]?.close('{"id":2,"error":{}}')
+  t.strictSame(channel.errors, ['[{"id":1,"error":{}},{"id":2,"error":{}}]'])
+  const half = answering([1, 2])
+  half.members[0]?.close('{"id":1,"error":{}}')
+  half.members[1]?.end('{"id":2}', 200)
+  t.strictSame(half.channel.answer, [{ id: 2 }])
+})
+
 t.test('a batch of nothing that can be answered is over at once', async t => {
   t.strictSame(answering([], { items: [note, response] }).channel.closed, 1)
   t.match(answering([], { items: [5] }).channel.answer, [{ error: { code: -32600 } }])

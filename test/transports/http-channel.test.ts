@@ -74,13 +74,13 @@ t.test('holding opens the stream that keeps the connection alive, once and not a
   t.equal(late.made.length, 0)
 })
 
-t.test('a request without an answer is closed: an empty stream, or 202', async t => {
+t.test('a request without an answer is closed: an empty stream, or an error for who takes JSON alone', async t => {
   const streaming = channelOf()
-  streaming.channel.close()
+  streaming.channel.close('{"error":1}')
   t.strictSame([streaming.reply.raw.text, streaming.reply.raw.writableFinished], ['', true])
   const plain = channelOf(jsonOnly)
-  plain.channel.close()
-  t.strictSame([plain.reply.status, plain.reply.sent], [202, [undefined]])
+  plain.channel.close('{"error":1}')
+  t.strictSame([plain.reply.status, plain.reply.sent, plain.made.length], [200, ['{"error":1}'], 0])
 })
 
 t.test('to a client that is gone nothing is written', async t => {
