@@ -6,12 +6,16 @@ import { sendError } from './reply.js'
 // Against DNS rebinding: a page that a user visits must not reach a server on the user's machine
 // (2025-11-25 basic/transports, Security Warning; 2026-07-28 basic/transports/streamable-http, Security & Endpoint).
 
+/** Characters of a header in the log. */
+const MAX_LOGGED = 100
+
 interface Allowed { hosts: readonly string[] | '*', origins: readonly string[] | '*' }
 interface Listener { loopback: boolean, port: number }
 
 const kListener = Symbol('fastify-mcp-plugin.listener')
 const LOOPBACK_ADDRESS = /^(127\.\d+\.\d+\.\d+|::1|::ffff:127\.\d+\.\d+\.\d+)$/
 const LOOPBACK_NAME = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/i
+const TARGET = /^[a-z][a-z\d+.-]*:\/\/([^/?#]*)/i
 const HOST = /^(\[[^\]]+\]|[^:]+)(?::(\d+))?$/
 
 export function guard (allowed: Allowed): onRequestHookHandler {
@@ -21,14 +25,21 @@ export function guard (allowed: Allowed): onRequestHookHandler {
     const listener = listenerOf(request)
     // A request injected by a test has come through no socket, so from no web page.
     if (listener === undefined) return done()
-    const { host, headers: { origin } } = request
+    const { headers: { origin } } = request
+    const host = hostOf(request)
     if (host !== known.host || listener.port !== known.port || listener.loopback !== known.loopback) {
       if (!hostAllowed(host, listener, allowed)) return refuse(request, reply, 'hosts', 'Host', host)
       known = { ...listener, host }
     }
-    if (origin !== undefined && !originAllowed(request, origin, listener, allowed)) return refuse(request, reply, 'origins', 'Origin', origin)
+    if (origin !== undefined && !originAllowed(host, origin, listener, allowed)) return refuse(request, reply, 'origins', 'Origin', origin)
     done()
   }
+}
+
+/** Of a target in absolute form the host counts, and the header does not (RFC 9112 section 3.2.2). */
+function hostOf (request: FastifyRequest): string {
+  const { originalUrl } = request
+  return originalUrl.startsWith('/') ? request.host : TARGET.exec(originalUrl)?.[1] ?? request.host
 }
 
 /** Where the server of this socket listens; looked up once for each connection. */
@@ -49,15 +60,15 @@ function hostAllowed (host = '', listener: Listener, { hosts }: Allowed): boolea
   return LOOPBACK_NAME.test(name) && (port === '' ? [80, 443].includes(listener.port) : Number(port) === listener.port)
 }
 
-function originAllowed (request: FastifyRequest, origin: string, listener: Listener, { origins }: Allowed): boolean {
+function originAllowed (host: string, origin: string, listener: Listener, { origins }: Allowed): boolean {
   if (origins === '*' || origins.includes(origin)) return true
   let url
   try { url = new URL(origin) } catch { return false }
   if (url.host === '' || !['http:', 'https:'].includes(url.protocol)) return false
-  return listener.loopback ? LOOPBACK_NAME.test(url.hostname) : url.host === request.host
+  return listener.loopback ? LOOPBACK_NAME.test(url.hostname) : url.host === host
 }
 
-function refuse (request: FastifyRequest, reply: FastifyReply, option: string, header: string, value: string): void {
-  request.log.warn({ option, value }, `${header} is not allowed here; the option "${option}" widens what is`)
+function refuse (request: FastifyRequest, reply: FastifyReply, option: string, header: string, value = ''): void {
+  request.log.warn({ option, value: value.slice(0, MAX_LOGGED) }, `${header} is not allowed here; the option "${option}" widens what is`)
   sendError(reply, rpcError('Forbidden', `${header} is not allowed`), undefined)
 }

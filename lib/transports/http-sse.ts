@@ -58,9 +58,12 @@ export class HttpSse {
   }
 }
 
-/** A path, never a host: the client resolves it against the URL that it used itself, so a forged Host leads nowhere. */
+/** What names a host at the beginning of a URL: a target in absolute form (RFC 9112 section 3.2.2), or slashes in a row, as clients resolve them. */
+const ORIGIN = /^(?:[a-z][\w+.-]*:\/\/[^/?]*)?[/\\]*/i
+
+/** A path, never a host: the client resolves it against the URL that it used itself, so a forged one leads nowhere. */
 function messagesUrl (request: FastifyRequest, sessionId: string): string {
-  const path = (request.url.split('?', 1)[0] as string).replace(/\/+$/, '')
+  const path = (request.url.split('?', 1)[0] as string).replace(ORIGIN, '/').replace(/\/+$/, '')
   // `ips` is there only where the app trusts its proxy.
   const forwarded = request.ips === undefined ? '' : String(request.headers['x-forwarded-prefix'] ?? '').replace(/\/+$/, '')
   return `${PREFIX.test(forwarded) ? forwarded : ''}${path}/messages?sessionId=${sessionId}`

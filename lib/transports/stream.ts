@@ -22,11 +22,11 @@ export function openStream (enter: RouteHandlerMethod, reply: FastifyReply): Ser
   return raw
 }
 
-/** The handler that @fastify/sse wraps. It sets a Connection header, which HTTP/2 must not have and Node warns of (RFC 9113 section 8.2.2). */
-export function sendHeaders ({ raw: { httpVersionMajor } }: FastifyRequest, reply: FastifyReply): void {
+/** The handler that @fastify/sse wraps. Whether the connection is kept alive is for Node to say: the client may want it closed (RFC 9112 section 9.6), and HTTP/2 has no Connection header (RFC 9113 section 8.2.2). */
+export function sendHeaders (_: FastifyRequest, reply: FastifyReply): void {
   const { raw } = reply
   const { setHeader } = raw
-  if (httpVersionMajor > 1) raw.setHeader = (name, value) => name === 'Connection' ? raw : setHeader.call(raw, name, value)
+  raw.setHeader = (name, value) => name === 'Connection' ? raw : setHeader.call(raw, name, value)
   reply.sse.keepAlive()
   reply.sse.sendHeaders()
   raw.setHeader = setHeader

@@ -4,6 +4,7 @@ import { guard } from '../../lib/transports/guard.js'
 import { FakeReply } from '../support/reply.js'
 
 interface Visit {
+  url?: string
   host?: string | undefined
   origin?: string | undefined
   /** What the server is bound to; null where it is bound to no address. */
@@ -14,11 +15,11 @@ interface Visit {
 }
 
 /** Sends a request past the guard and says whether it came through. */
-function visit ({ host, origin, bound = '127.0.0.1', port = 3000, hosts = [], origins = [] }: Visit) {
+function visit ({ url = '/mcp', host, origin, bound = '127.0.0.1', port = 3000, hosts = [], origins = [] }: Visit) {
   const warned: unknown[][] = []
   const address = bound === null ? '/run/app.sock' : { address: bound, port }
   const socket = { localAddress: bound ?? '127.0.0.1', localPort: port, server: { address: () => address } }
-  const request = { raw: { socket }, host, headers: { host, origin }, log: { warn: (...what: unknown[]) => warned.push(what) } }
+  const request = { raw: { socket }, originalUrl: url, host, headers: { host, origin }, log: { warn: (...what: unknown[]) => warned.push(what) } }
   const reply = new FakeReply()
   let passed = 0
   guard({ hosts, origins }).call({} as never, request as unknown as FastifyRequest, reply.reply, () => { passed++ })
@@ -117,6 +118,26 @@ t.test('the option origins lets more pages in', async t => {
   ])
 })
 
+t.test('a target in absolute form says which host is asked, whatever the header says', async t => {
+  rowsPass(t, [
+    ['another than the header', { url: 'http://evil.example/mcp', host: 'localhost:3000' }, false],
+    ['the same as the header', { url: 'http://localhost:3000/mcp', host: 'localhost:3000' }, true],
+    ['the header is another', { url: 'HTTP://localhost:3000?x=/', host: 'evil.example' }, true],
+    ['with a user in it', { url: 'http://localhost:3000@evil.example/mcp', host: 'localhost:3000' }, false],
+    ['a page of that host', { url: 'https://app.example/mcp', host: 'evil.example', bound: '0.0.0.0', origin: 'https://app.example' }, true],
+    ['a page of the host in the header', { url: 'https://app.example/mcp', host: 'evil.example', bound: '0.0.0.0', origin: 'https://evil.example' }, false],
+    ['a host in the query', { url: '/mcp?to=http://evil.example/', host: 'localhost:3000' }, true]
+  ])
+})
+
+t.test('of what is refused the log has the beginning', async t => {
+  const long = `http://${'e'.repeat(12_000)}`
+  for (const one of [{ host: long }, { host: 'localhost:3000', origin: long }]) {
+    const { warned } = visit(one)
+    t.match(warned[0]?.[0], { value: long.slice(0, 100) })
+  }
+})
+
 t.test('what is refused is 403 without an id; the log, not the body, names the option', async t => {
   const rows: [string, string, Visit][] = [
     ['Host', 'hosts', { host: 'evil.example' }],
@@ -142,7 +163,7 @@ t.test('where the server listens is looked up once for each connection', async t
   const { socket } = visit({ host: 'localhost:3000' })
   let looked = 0
   const again = Object.assign(socket, { server: { address () { looked++; return null } } })
-  const request = { raw: { socket: again }, host: 'localhost:3000', headers: {} } as unknown as FastifyRequest
+  const request = { raw: { socket: again }, originalUrl: '/mcp', host: 'localhost:3000', headers: {} } as unknown as FastifyRequest
   for (let i = 0; i < 3; i++) guard({ hosts: [], origins: [] }).call({} as never, request, new FakeReply().reply, () => {})
   t.equal(looked, 0, 'it was looked up before')
 })
@@ -156,7 +177,7 @@ t.test('what was let in before opens nothing else', async t => {
   const guarded = guard({ hosts: [], origins: [] })
   const passes = (host: string | undefined, bound: string, port: number) => {
     const socket = { localAddress: bound, localPort: port, server: { address: () => ({ address: bound, port }) } }
-    const request = { raw: { socket }, host, headers: { host }, log: { warn () {} } }
+    const request = { raw: { socket }, originalUrl: '/mcp', host, headers: { host }, log: { warn () {} } }
     let passed = false
     guarded.call({} as never, request as unknown as FastifyRequest, new FakeReply().reply, () => { passed = true })
     return passed

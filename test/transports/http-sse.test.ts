@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import Fastify from 'fastify'
 import t, { type Test } from 'tap'
 import mcpPlugin from '../../lib/index.js'
@@ -29,6 +30,28 @@ t.test('the first event names the URL for messages, by a path alone', async t =>
   t.match(endpoint, /^\/mcp\/messages\?sessionId=[\w-]{32,}$/)
   const other = await open(t, url)
   t.not(other.endpoint, endpoint, 'each stream has a session of its own')
+})
+
+t.test('the URL for messages is a path whatever the target was', async t => {
+  const app = Fastify({ routerOptions: { ignoreDuplicateSlashes: true } })
+  t.teardown(() => app.close())
+  for (const prefix of ['', '/:tenant']) await app.register(async scope => { await scope.register(mcpPlugin, { hosts: '*' }) }, { prefix })
+  const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }))
+  const rows = [['http://evil.example/mcp', '/mcp/messages?'], ['HTTPS://user@evil.example:1/mcp?x=1', '/mcp/messages?'], ['//mcp', '/mcp/messages?'], ['/\\evil.example/mcp', '/evil.example/mcp/messages?']]
+  for (const [target = '', begin = ''] of rows) {
+    const endpoint = await new Promise<string>(resolve => {
+      const socket = connect(Number(port), '127.0.0.1', () => { socket.write(`GET ${target} HTTP/1.1\r\nHost: localhost:${port}\r\nAccept: text/event-stream\r\n\r\n`) })
+      let text = ''
+      socket.on('data', data => {
+        const [, found] = /event: endpoint\ndata: (.*)\n/.exec(text += data) ?? []
+        if (found === undefined) return
+        socket.destroy()
+        resolve(found)
+      })
+      socket.on('close', () => resolve(text))
+    })
+    t.ok(endpoint.startsWith(begin), `${target}: ${endpoint}`)
+  }
 })
 
 t.test('a prefix that a trusted proxy has taken off is put back, if it is one', async t => {

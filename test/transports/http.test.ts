@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import Fastify from 'fastify'
 import type { InjectOptions } from 'fastify'
 import t from 'tap'
@@ -5,6 +6,7 @@ import mcpPlugin from '../../lib/index.js'
 import type { McpOptions, Revision } from '../../types/index.js'
 import { build } from '../support/app.js'
 import { legacy, modern, send } from '../support/http.js'
+import type { HttpPeer } from '../support/http.js'
 import { Inbox } from '../support/stdio.js'
 import { until } from '../support/time.js'
 
@@ -183,6 +185,40 @@ t.test('who leaves cancels the call, unless the session can give the answer late
     abort()
     t.ok(await until(() => app.mcp.stats().calls === 0))
     t.equal(slow.at(-1)?.outcome, outcome, client.dialect.revision)
+  }
+})
+
+t.test('who takes nothing but JSON is told that its call was cancelled, or its session ended', async t => {
+  const { url, app } = await build(t)
+  const ends: [string, (client: HttpPeer) => Promise<unknown>, RegExp][] = [
+    ['cancelled', client => client.notify('notifications/cancelled', { requestId: 'c', reason: 'enough' }), /^Cancelled: .*enough/],
+    ['ended', client => client.delete(), /^Cancelled: .*session/]
+  ]
+  const slow = { jsonrpc: '2.0', id: 'c', method: 'tools/call', params: { name: 'slow', arguments: { ms: 60_000 } } }
+  for (const [what, end, message] of ends) {
+    for (const body of [slow, [slow]]) {
+      const client = await legacy(url, '2025-03-26', { t, headers: { Accept: 'application/json' } })
+      const pending = client.post(body)
+      t.ok(await until(() => app.mcp.stats().calls === 1))
+      await end(client)
+      const { status, type, json } = await pending
+      t.match([status, type, [json].flat()], [200, 'application/json', [{ id: 'c', error: { code: -32603, message } }]], `${what}${Array.isArray(body) ? ' in a batch' : ''}`)
+    }
+  }
+})
+
+t.test('a stream closes the connection where its client says so, or cannot say otherwise', async t => {
+  const { port } = await build(t)
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'progress', arguments: { n: 1 }, _meta: { progressToken: 'p' } } })
+  for (const [version, connection, closes] of [['1.1', 'Connection: close\r\n', true], ['1.0', '', true], ['1.1', '', false]] as const) {
+    let text = ''
+    let ended = false
+    const socket = connect(port, '127.0.0.1', () => { socket.write(`POST /mcp HTTP/${version}\r\nHost: localhost:${port}\r\n${connection}Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\nContent-Length: ${body.length}\r\n\r\n${body}`) })
+    t.teardown(() => socket.destroy())
+    socket.on('data', data => { text += data }).on('end', () => { ended = true })
+    t.ok(await until(() => /"id":1/.test(text) && (ended || !closes)), `HTTP/${version} ${connection}`)
+    t.match(text, closes ? /^connection: close\r$/im : /^connection: keep-alive\r$/im)
+    t.equal(ended, closes)
   }
 })
 
