@@ -13,7 +13,7 @@ export const REPLAY: ReplayLimits = { events: 1_000, size: 1_048_576, ttl: 300_0
 export const SHELF: ShelfLimits = { streams: 10_000, size: 67_108_864, ttl: REPLAY.ttl }
 
 export interface ReplayLimits {
-  /** Events, and characters of them, that a session keeps in all. */
+  /** Events, characters of them, and streams without a connection, that a session keeps in all. The last are no more than the first. */
   events: number
   size: number
   /** How long a stream without a connection is kept, in ms. */
@@ -115,15 +115,17 @@ export class ReplayStream {
 
   private settle (): void {
     if (this.dropped) return
-    if (this.lasting || this.sink !== undefined) this.home.shelf.take(this)
-    else this.home.shelf.put(this)
+    if (this.lasting || this.sink !== undefined) this.home.take(this)
+    else this.home.put(this)
   }
 }
 
 /** The streams of one session, bounded in all. */
 export class Replays {
-  readonly shelf: Shelf
+  private readonly shelf: Shelf
   private readonly byId = new Map<string, ReplayStream>()
+  /** Those that nobody is connected to, in the order in which they were left. */
+  private readonly left = new Set<ReplayStream>()
   private readonly limits: ReplayLimits
   private size = 0
   private count = 0
@@ -149,6 +151,17 @@ export class Replays {
     return { stream, after }
   }
 
+  put (stream: ReplayStream): void {
+    this.left.add(stream)
+    this.shelf.put(stream)
+    if (this.left.size > this.limits.events) first(this.left)?.drop()
+  }
+
+  take (stream: ReplayStream): void {
+    this.left.delete(stream)
+    this.shelf.take(stream)
+  }
+
   /** The session is over. */
   clear (): void { for (const stream of this.byId.values()) stream.drop() }
 
@@ -163,7 +176,7 @@ export class Replays {
     this.size -= stream.size
     this.count -= stream.count
     this.shelf.free(stream.size)
-    this.shelf.take(stream)
+    this.take(stream)
     this.byId.delete(stream.id)
   }
 
@@ -198,14 +211,14 @@ export class Shelf {
     if (this.left.has(stream)) return
     stream.since = Date.now()
     this.left.add(stream)
-    if (this.left.size > this.limits.streams) this.dropFirst()
+    if (this.left.size > this.limits.streams) first(this.left)?.drop()
   }
 
   take (stream: ReplayStream): void { this.left.delete(stream) }
 
   keep (size: number): void {
     this.size += size
-    while (this.full && this.left.size > 0) this.dropFirst()
+    while (this.full && this.left.size > 0) first(this.left)?.drop()
   }
 
   free (size: number): void { this.size -= size }
@@ -216,9 +229,9 @@ export class Shelf {
       stream.drop()
     }
   }
+}
 
-  private dropFirst (): void {
-    const [first] = this.left
-    first?.drop()
-  }
+function first<T> (set: ReadonlySet<T>): T | undefined {
+  const [one] = set
+  return one
 }

@@ -199,3 +199,13 @@ t.test('a session that is over leaves nothing', async t => {
   stays.write('12345678')
   t.equal(other.find(stays.start)?.stream, stays, 'its room is free')
 })
+
+t.test('a session leaves no more streams behind than events', async t => {
+  const replays = new Replays({ ...roomy, events: 2 })
+  const streams = Array.from({ length: 4 }, () => replays.open())
+  for (const stream of streams) {
+    stream.attach(sink().one)
+    stream.release()
+  }
+  t.strictSame(streams.map(stream => replays.find(stream.start) !== undefined), [false, false, true, true])
+})

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { hostOf, pathOf } from '../target.js'
 
 const WELL_KNOWN = '/.well-known/oauth-protected-resource'
 
@@ -34,12 +35,12 @@ export class Place {
   /** What the client sent this request to: the endpoint, or a path below it. */
   url (request: FastifyRequest): string {
     const { origin, pathname } = this.public(request)
-    const path = request.url.split('?', 1)[0] as string
+    const path = pathOf(request)
     return origin + (path.startsWith(this.path) ? pathname.replace(/\/$/, '') + path.slice(this.path.length) : path)
   }
 
   private public (request: FastifyRequest): { origin: string, pathname: string } {
-    return this.configured ?? { origin: `${request.protocol}://${request.host}`, pathname: this.path }
+    return this.configured ?? { origin: `${request.protocol}://${hostOf(request)}`, pathname: this.path }
   }
 }
 

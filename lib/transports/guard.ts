@@ -1,6 +1,7 @@
 import type { Server, Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { rpcError } from '../errors.js'
+import { hostOf } from '../target.js'
 import { sendError } from './reply.js'
 
 // Against DNS rebinding: a page that a user visits must not reach a server on the user's machine
@@ -15,7 +16,6 @@ interface Listener { loopback: boolean, port: number }
 const kListener = Symbol('fastify-mcp-plugin.listener')
 const LOOPBACK_ADDRESS = /^(127\.\d+\.\d+\.\d+|::1|::ffff:127\.\d+\.\d+\.\d+)$/
 const LOOPBACK_NAME = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/i
-const TARGET = /^[a-z][a-z\d+.-]*:\/\/([^/?#]*)/i
 const HOST = /^(\[[^\]]+\]|[^:]+)(?::(\d+))?$/
 
 export function guard (allowed: Allowed): onRequestHookHandler {
@@ -34,12 +34,6 @@ export function guard (allowed: Allowed): onRequestHookHandler {
     if (origin !== undefined && !originAllowed(host, origin, listener, allowed)) return refuse(request, reply, 'origins', 'Origin', origin)
     done()
   }
-}
-
-/** Of a target in absolute form the host counts, and the header does not (RFC 9112 section 3.2.2). */
-function hostOf (request: FastifyRequest): string {
-  const { originalUrl } = request
-  return originalUrl.startsWith('/') ? request.host : TARGET.exec(originalUrl)?.[1] ?? request.host
 }
 
 /** Where the server of this socket listens; looked up once for each connection. */

@@ -3,6 +3,7 @@ import { authOf, principalIn } from '../connection.js'
 import { rpcError } from '../errors.js'
 import type { Served } from '../method.js'
 import type { McpServer } from '../server.js'
+import { pathOf } from '../target.js'
 import { Peer } from './peer.js'
 import { sendError } from './reply.js'
 import { frame } from './stream.js'
@@ -58,12 +59,9 @@ export class HttpSse {
   }
 }
 
-/** What names a host at the beginning of a URL: a target in absolute form (RFC 9112 section 3.2.2), or slashes in a row, as clients resolve them. */
-const ORIGIN = /^(?:[a-z][\w+.-]*:\/\/[^/?]*)?[/\\]*/i
-
 /** A path, never a host: the client resolves it against the URL that it used itself, so a forged one leads nowhere. */
 function messagesUrl (request: FastifyRequest, sessionId: string): string {
-  const path = (request.url.split('?', 1)[0] as string).replace(ORIGIN, '/').replace(/\/+$/, '')
+  const path = pathOf(request).replace(/\/+$/, '')
   // `ips` is there only where the app trusts its proxy.
   const forwarded = request.ips === undefined ? '' : String(request.headers['x-forwarded-prefix'] ?? '').replace(/\/+$/, '')
   return `${PREFIX.test(forwarded) ? forwarded : ''}${path}/messages?sessionId=${sessionId}`

@@ -167,13 +167,13 @@ export class HttpTransport implements Door {
     const lost = lastEventId === undefined || resumes === 'no' ? undefined : lostBy(session, lastEventId)
     const stream = this.stream(reply)
     if (resumes === 'no') {
-      const listener = new SessionListener(session, plain(stream), undefined, subscriptions)
+      const listener = new SessionListener(session, plain(stream), subscriptions)
       listener.enter()
       stream.onClose(() => listener.leave())
     } else {
       const replay = lost?.stream ?? session.replays.open()
-      const outlet = resumable(replay, stream, { primed: resumes === 'primed' && lost === undefined, after: lost?.after })
-      if (lost === undefined) replay.listener = new SessionListener(session, outlet, replay, subscriptions)
+      resumable(replay, stream, { primed: resumes === 'primed' && lost === undefined, after: lost?.after })
+      if (lost === undefined) replay.listener = new SessionListener(session, replay, subscriptions)
       replay.listener?.enter()
     }
     stream.onClose(() => { session.seen = Date.now() })

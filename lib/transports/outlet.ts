@@ -12,6 +12,8 @@ export interface Outlet {
   end (last?: string): void
   /** Lets the connection go; the client comes back for the rest. Nothing where it could not. */
   release (): void
+  /** Whether it is kept as long as its session, connected or not. Not there where no client could come back. */
+  last? (lasting: boolean): void
 }
 
 export const plain = (stream: SseStream): Outlet => new Plain(stream)

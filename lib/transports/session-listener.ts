@@ -1,5 +1,4 @@
 import type { Change } from '../changes.js'
-import type { ReplayStream } from '../replay.js'
 import type { Session } from '../sessions.js'
 import type { Subscription, Subscriptions } from '../subscriptions.js'
 import type { Outlet } from './outlet.js'
@@ -7,15 +6,13 @@ import type { Outlet } from './outlet.js'
 /** A stream of a session that changes come on, as long as it is the newest of them. A class: a server may hold many, each idle. */
 export class SessionListener implements Subscription {
   private readonly session: Session
-  private readonly outlet: Outlet
-  private readonly replay: ReplayStream | undefined
+  private readonly outlet: Omit<Outlet, 'ready'>
   private readonly among: Subscriptions
 
-  /** @param replay what its client can come back to, if that is so */
-  constructor (session: Session, outlet: Outlet, replay: ReplayStream | undefined, among: Subscriptions) {
+  /** @param outlet a connection, or what outlives connections, and then none of them: a listener may be kept after the last is gone */
+  constructor (session: Session, outlet: Omit<Outlet, 'ready'>, among: Subscriptions) {
     this.session = session
     this.outlet = outlet
-    this.replay = replay
     this.among = among
   }
 
@@ -23,7 +20,7 @@ export class SessionListener implements Subscription {
 
   /** The newest of its session from now on. */
   enter (): void {
-    this.replay?.last(true)
+    this.outlet.last?.(true)
     this.session.attach(this)
     this.among.add(this)
   }
@@ -40,9 +37,9 @@ export class SessionListener implements Subscription {
 
   retire (): void {
     this.among.delete(this)
-    if (this.replay === undefined) return this.outlet.end()
-    this.replay.last(false)
-    this.replay.release()
+    if (this.outlet.last === undefined) return this.outlet.end()
+    this.outlet.last(false)
+    this.outlet.release()
   }
 
   end (): void {

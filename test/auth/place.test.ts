@@ -23,6 +23,13 @@ t.test('what it is told holds, whatever the request says', async t => {
   t.strictSame(place.documents, ['/.well-known/oauth-protected-resource/mcp', '/.well-known/oauth-protected-resource/tenant/a'], 'as clients see it, and as this server does')
 })
 
+t.test('a target in absolute form says where the request came to', async t => {
+  const place = new Place('/mcp', undefined)
+  const one = request('http://a.example/mcp/messages?x=1', 'http', 'b.example')
+  t.equal(place.resource(one), 'http://a.example/mcp')
+  t.equal(place.url(one), 'http://a.example/mcp/messages')
+})
+
 t.test('an endpoint at the root', async t => {
   const place = new Place('/', undefined)
   t.equal(place.resource(request('/')), 'http://127.0.0.1:3000')

@@ -19,7 +19,7 @@ function visit ({ url = '/mcp', host, origin, bound = '127.0.0.1', port = 3000, 
   const warned: unknown[][] = []
   const address = bound === null ? '/run/app.sock' : { address: bound, port }
   const socket = { localAddress: bound ?? '127.0.0.1', localPort: port, server: { address: () => address } }
-  const request = { raw: { socket }, originalUrl: url, host, headers: { host, origin }, log: { warn: (...what: unknown[]) => warned.push(what) } }
+  const request = { raw: { socket }, url, host, headers: { host, origin }, log: { warn: (...what: unknown[]) => warned.push(what) } }
   const reply = new FakeReply()
   let passed = 0
   guard({ hosts, origins }).call({} as never, request as unknown as FastifyRequest, reply.reply, () => { passed++ })
@@ -163,7 +163,7 @@ t.test('where the server listens is looked up once for each connection', async t
   const { socket } = visit({ host: 'localhost:3000' })
   let looked = 0
   const again = Object.assign(socket, { server: { address () { looked++; return null } } })
-  const request = { raw: { socket: again }, originalUrl: '/mcp', host: 'localhost:3000', headers: {} } as unknown as FastifyRequest
+  const request = { raw: { socket: again }, url: '/mcp', host: 'localhost:3000', headers: {} } as unknown as FastifyRequest
   for (let i = 0; i < 3; i++) guard({ hosts: [], origins: [] }).call({} as never, request, new FakeReply().reply, () => {})
   t.equal(looked, 0, 'it was looked up before')
 })
@@ -177,7 +177,7 @@ t.test('what was let in before opens nothing else', async t => {
   const guarded = guard({ hosts: [], origins: [] })
   const passes = (host: string | undefined, bound: string, port: number) => {
     const socket = { localAddress: bound, localPort: port, server: { address: () => ({ address: bound, port }) } }
-    const request = { raw: { socket }, originalUrl: '/mcp', host, headers: { host }, log: { warn () {} } }
+    const request = { raw: { socket }, url: '/mcp', host, headers: { host }, log: { warn () {} } }
     let passed = false
     guarded.call({} as never, request as unknown as FastifyRequest, new FakeReply().reply, () => { passed = true })
     return passed

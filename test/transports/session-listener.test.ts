@@ -20,8 +20,8 @@ function streaming (resumes: boolean) {
     const response = new FakeResponse()
     const stream = new SseStream(response.raw, 1000)
     const replay = resumes ? replays.open() : undefined
-    const outlet = replay === undefined ? plain(stream) : resumable(replay, stream, { primed: false, after: undefined })
-    const listener = new SessionListener(session, outlet, replay, among)
+    if (replay !== undefined) resumable(replay, stream, { primed: false, after: undefined })
+    const listener = new SessionListener(session, replay ?? plain(stream), among)
     listener.enter()
     return { response, replay, listener }
   }
