@@ -42,7 +42,7 @@ export class ReplayStream {
   /** When nothing held it any more, neither a connection nor what it brings, in ms of Date.now(). */
   since = 0
   /** Whose changes it brings, where it is a stream for changes. */
-  listener: { enter (): void } | undefined
+  listener: { enter (until?: number): void } | undefined
 
   constructor (home: Replays) { this.home = home }
 

@@ -12,13 +12,20 @@ export interface Subscription {
   send? (text: string): void
   /** Another stream of its session has taken its place. */
   retire? (): void
+  /** The token that it was opened with has ended: the connection goes, whoever has a new one may come back. Default: `end`. */
+  lapse? (): void
   /** Says good-bye and ends the stream. */
   end (): void
 }
 
+const TICK = 1_000
+
 /** The subscriptions of one endpoint in this process. */
 export class Subscriptions {
   private readonly open = new Set<Subscription>()
+  /** Those that end with the token they were opened with, and when, in ms of Date.now(). */
+  private readonly ends = new Map<Subscription, number>()
+  private timer: NodeJS.Timeout | undefined
 
   /** How many have somebody at the other end. */
   get size (): number {
@@ -27,8 +34,33 @@ export class Subscriptions {
     return size
   }
 
-  add (subscription: Subscription): void { this.open.add(subscription) }
-  delete (subscription: Subscription): void { this.open.delete(subscription) }
+  /** @param until when its caller's token ends */
+  add (subscription: Subscription, until?: number): void {
+    this.open.add(subscription)
+    if (until === undefined) {
+      this.ends.delete(subscription)
+      return
+    }
+    this.ends.set(subscription, until)
+    this.timer ??= setInterval(() => this.sweep(Date.now()), TICK).unref()
+  }
+
+  delete (subscription: Subscription): void {
+    this.open.delete(subscription)
+    this.ends.delete(subscription)
+  }
+
+  private sweep (now: number): void {
+    for (const [subscription, until] of [...this.ends]) {
+      if (until > now) continue
+      this.ends.delete(subscription)
+      if (subscription.lapse === undefined) subscription.end()
+      else subscription.lapse()
+    }
+    if (this.ends.size > 0) return
+    clearInterval(this.timer)
+    this.timer = undefined
+  }
 
   publish (change: Change): void {
     const plain = changeText(change)
@@ -37,7 +69,7 @@ export class Subscriptions {
 
   end (): void {
     for (const subscription of [...this.open]) {
-      this.open.delete(subscription)
+      this.delete(subscription)
       subscription.end()
     }
   }

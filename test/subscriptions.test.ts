@@ -2,6 +2,7 @@ import t from 'tap'
 import type { Change } from '../lib/changes.js'
 import { Subscriptions } from '../lib/subscriptions.js'
 import type { Subscription } from '../lib/subscriptions.js'
+import { until, wait } from './support/time.js'
 
 class Listener implements Subscription {
   readonly heard: [Change, string][] = []
@@ -65,4 +66,21 @@ t.test('ending tells each once and leaves none, even if they take themselves out
   subscriptions.end()
   t.equal(subscriptions.size, 0)
   t.strictSame([first.ended, second.ended], [1, 1])
+})
+
+t.test('a stream ends with the token that it was opened with, unless a new one came', async t => {
+  const subscriptions = new Subscriptions()
+  const [short, renewed, long, open] = Array.from({ length: 4 }, () => new Listener('tools')) as [Listener, Listener, Listener, Listener]
+  let lapsed = 0
+  const back = Object.assign(new Listener('tools'), { lapse: () => { lapsed++ } })
+  const now = Date.now()
+  for (const one of [short, renewed, back]) subscriptions.add(one, now + 20)
+  subscriptions.add(long, now + 60_000)
+  subscriptions.add(open)
+  subscriptions.add(renewed, now + 60_000)
+  await wait(1_300)
+  t.strictSame([short.ended, renewed.ended, long.ended, open.ended], [1, 0, 0, 0])
+  t.strictSame([lapsed, back.ended], [1, 0], 'one that can be come back to lets its connection go')
+  for (const one of [renewed, long]) subscriptions.delete(one)
+  t.ok(await until(() => (subscriptions as unknown as { timer: unknown }).timer === undefined), 'and no timer is left')
 })

@@ -13,7 +13,7 @@ interface Wanted { toolsListChanged?: boolean, promptsListChanged?: boolean, res
 
 export interface Listeners {
   readonly size: number
-  add (subscription: Subscription): void
+  add (subscription: Subscription, until?: number): void
   delete (subscription: Subscription): void
 }
 
@@ -30,7 +30,7 @@ export function subscriptions (listeners: Listeners, max: number, offers: (kind:
       const filter = honoured(params.notifications as Wanted, offers)
       exchange.keepIdentity()
       const listen = new Listen(exchange, filter)
-      listeners.add(listen)
+      listeners.add(listen, exchange.auth?.expiresAt)
       exchange.onEnd = () => listeners.delete(listen)
       exchange.channel.onGone(() => exchange.cancel(new CallCancelled('The client is gone')))
       return KEPT

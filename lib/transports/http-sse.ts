@@ -33,6 +33,7 @@ export class HttpSse {
     const peer = new Peer(this.server, {
       session,
       revision: served,
+      until: authOf(request)?.expiresAt,
       write: text => stream.write(frame(text)),
       ready: () => stream.ready,
       begin: (_, client, capabilities) => Object.assign(session, { client, capabilities }),

@@ -162,19 +162,20 @@ export class HttpTransport implements Door {
 
   /** A stream for changes, one of perhaps several of its session; or the rest of a stream that the client lost. */
   private listen (session: Session, reply: FastifyReply, lastEventId: string | undefined): void {
+    const until = authOf(reply.request)?.expiresAt
     const { resumes } = session.served.revision
     const { subscriptions } = this.server
     const lost = lastEventId === undefined || resumes === 'no' ? undefined : lostBy(session, lastEventId)
     const stream = this.stream(reply)
     if (resumes === 'no') {
       const listener = new SessionListener(session, plain(stream), subscriptions)
-      listener.enter()
+      listener.enter(until)
       stream.onClose(() => listener.leave())
     } else {
       const replay = lost?.stream ?? session.replays.open()
       resumable(replay, stream, { primed: resumes === 'primed' && lost === undefined, after: lost?.after })
       if (lost === undefined) replay.listener = new SessionListener(session, replay, subscriptions)
-      replay.listener?.enter()
+      replay.listener?.enter(until)
     }
     stream.onClose(() => { session.seen = Date.now() })
   }

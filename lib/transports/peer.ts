@@ -22,6 +22,8 @@ export interface PeerOptions {
   /** Ends the connection when the server closes. */
   end (): void
   session?: Session
+  /** When the token of whoever opened it ends, in ms of Date.now(). */
+  until?: number | undefined
   /** The one revision that the transport has. */
   revision?: Served
 }
@@ -42,7 +44,7 @@ export class Peer implements Subscription {
     this.server = server
     this.options = options
     this.session = options.session
-    server.subscriptions.add(this)
+    server.subscriptions.add(this, options.until)
   }
 
   get busy (): boolean { return this.inFlight.size > 0 }

@@ -18,11 +18,14 @@ export class SessionListener implements Subscription {
 
   get connected (): boolean { return this.outlet.connected }
 
-  /** The newest of its session from now on. */
-  enter (): void {
+  /**
+   * The newest of its session from now on.
+   * @param until when the token of whoever opened it ends
+   */
+  enter (until?: number): void {
     this.outlet.last?.(true)
     this.session.attach(this)
-    this.among.add(this)
+    this.among.add(this, until)
   }
 
   /** Nobody will come back to it. */
@@ -40,6 +43,11 @@ export class SessionListener implements Subscription {
     if (this.outlet.last === undefined) return this.outlet.end()
     this.outlet.last(false)
     this.outlet.release()
+  }
+
+  lapse (): void {
+    if (this.outlet.last === undefined) this.end()
+    else this.outlet.release()
   }
 
   end (): void {

@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import mcpPlugin from '../../lib/index.js'
 import type { McpOptions } from '../../types/index.js'
 import { defineTool } from '../support/app.js'
-import { AUDIENCE, Issuer } from '../support/issuer.js'
+import { AUDIENCE, Issuer, seconds } from '../support/issuer.js'
 
 const META = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} }
 const WELL_KNOWN = '/.well-known/oauth-protected-resource'
@@ -117,4 +117,24 @@ t.test('BB-066 BB-020 a session is its caller\'s, whichever token the caller has
   t.match((await send(await issuer.token({ jti: '2', scope: '' }), call('who'), session)).json, { result: { content: [{ text: 'ada' }] } })
   t.equal((await send(await issuer.token({ scope: '' }), call('admin'), session)).status, 403, 'what counts is the token that comes')
   t.equal((await modern(undefined, 'tools/list', {}, session)).status, 401)
+})
+
+t.test('streams end with the token that opened them', async t => {
+  const { url, issuer, legacy } = await serve(t)
+  const end = seconds() + 2
+  const token = await issuer.token({ exp: end })
+  const auth = { authorization: `Bearer ${token}` }
+  const session = await legacy(token)
+  const listen = { jsonrpc: '2.0', id: 9, method: 'subscriptions/listen', params: { notifications: { toolsListChanged: true }, _meta: META } }
+  const streams = await Promise.all([
+    fetch(url, { headers: { ...auth, ...session, accept: 'text/event-stream' } }),
+    fetch(url, { headers: { ...auth, accept: 'text/event-stream' } }),
+    fetch(url, { method: 'POST', headers: { ...auth, accept: 'application/json, text/event-stream', 'content-type': 'application/json', 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'subscriptions/listen' }, body: JSON.stringify(listen) })
+  ])
+  t.strictSame(streams.map(({ status }) => status), [200, 200, 200])
+  const texts = await Promise.all(streams.map(async stream => await stream.text()))
+  const late = Date.now() - end * 1000
+  t.ok(late > -1500 && late < 5000, `${late} ms after its end`)
+  t.match(texts[1], /event: endpoint/)
+  t.match(texts[2], /subscriptions\/acknowledged[\s\S]*"result"/, 'with the answer that a client waits for')
 })
