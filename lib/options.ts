@@ -4,6 +4,7 @@ import type { AuthOptions, Implementation, McpOptions, Prompt, Resource, Tool, V
 import { MCP_ERR_OPTION } from './errors.js'
 import { revisions } from './revisions/index.js'
 import type { Revision } from './revisions/revision.js'
+import { Icons } from './schemas/definition.js'
 import { checkOf } from './validate.js'
 
 const MINUTE = 60_000
@@ -19,7 +20,14 @@ const strings = () => Type.Optional(Type.Array(Type.String({ minLength: 1 }), { 
 const audiences = () => Type.Union([Type.String({ minLength: 1 }), Type.Array(Type.String({ minLength: 1 }), { minItems: 1 })])
 
 const Options = Type.Object({
-  serverInfo: Type.Optional(Type.Object({ name: Type.String({ minLength: 1 }), version: Type.String({ minLength: 1 }) })),
+  serverInfo: group({
+    name: Type.String({ minLength: 1 }),
+    version: Type.String({ minLength: 1 }),
+    title: Type.Optional(Type.String()),
+    description: Type.Optional(Type.String()),
+    icons: Type.Optional(Icons),
+    websiteUrl: Type.Optional(Type.String())
+  }),
   instructions: Type.Optional(Type.String()),
   path: Type.Optional(Type.String({ pattern: '^/' })),
   revisions: Type.Optional(Type.Array(Type.Union(revisions.map(one => Type.Literal(one.version))), { minItems: 1 })),

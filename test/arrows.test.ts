@@ -29,7 +29,7 @@ const arrows = table({
   stores: '',
   brokers: '',
   telemetry: '',
-  options: 'errors revisions validate',
+  options: 'errors revisions validate schemas',
   connection: 'auth jsonrpc schemas',
   endpoints: '',
   calls: 'errors',

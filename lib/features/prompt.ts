@@ -5,6 +5,7 @@ import { MCP_ERR_PROMPT_DEFINITION, MCP_ERR_PROMPT_NAME, MCP_ERR_PROMPT_SCHEMA }
 import { isObject } from '../jsonrpc.js'
 import type { Check } from '../validate.js'
 import { completersOf } from './completers.js'
+import { inspect } from './definition.js'
 import { gateOf } from './gate.js'
 import type { Gate } from './gate.js'
 import { stringsOf } from './strings.js'
@@ -25,6 +26,7 @@ export interface Entry {
 
 /** @throws MCP_ERR_PROMPT_NAME, MCP_ERR_PROMPT_SCHEMA, MCP_ERR_PROMPT_DEFINITION */
 export function entryOf (prompt: Prompt, app: FastifyInstance, options: StringsOptions): Entry {
+  if (!isObject(prompt)) throw new MCP_ERR_PROMPT_DEFINITION(String(prompt), 'it must be an object, as definePrompt makes it')
   const { name, handler, argsSchema, description } = prompt
   if (typeof name !== 'string' || name === '') throw new MCP_ERR_PROMPT_NAME(JSON.stringify(name) ?? 'nothing')
   if (typeof handler !== 'function') throw new MCP_ERR_PROMPT_DEFINITION(name, `handler must be a function, got ${typeof handler}`)
@@ -34,14 +36,16 @@ export function entryOf (prompt: Prompt, app: FastifyInstance, options: StringsO
   } catch (error) {
     throw new MCP_ERR_PROMPT_SCHEMA(name, (error as Error).message)
   }
-  let complete, gate
+  let complete, gate, listed
   try {
+    inspect('Prompt', name, prompt, app)
     complete = completersOf(prompt.complete, args && Object.keys(args.properties))
     gate = gateOf(prompt)
+    listed = listedOf(prompt, args)
   } catch (error) {
     throw new MCP_ERR_PROMPT_DEFINITION(name, (error as Error).message)
   }
-  return { name, app, handler, check: args?.check, complete, gate, description, listed: listedOf(prompt, args) }
+  return { name, app, handler, check: args?.check, complete, gate, description, listed }
 }
 
 function listedOf ({ name, title, description, icons, _meta }: Prompt, args: Strings | undefined): Record<string, unknown> {

@@ -1,10 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import type { CacheOptions, Completer, Resource } from '../../types/index.js'
 import { MCP_ERR_RESOURCE_DEFINITION, MCP_ERR_RESOURCE_SCHEMA, MCP_ERR_RESOURCE_URI } from '../errors.js'
+import { isObject } from '../jsonrpc.js'
 import { isUri, uriTemplate } from '../uri-template.js'
 import type { UriTemplate, Variables } from '../uri-template.js'
 import type { Check } from '../validate.js'
 import { completersOf } from './completers.js'
+import { inspect, shownProblem } from './definition.js'
 import { gateOf } from './gate.js'
 import type { Gate } from './gate.js'
 import { stringsOf } from './strings.js'
@@ -34,6 +36,7 @@ export interface Entry {
 
 /** @throws MCP_ERR_RESOURCE_URI, MCP_ERR_RESOURCE_SCHEMA, MCP_ERR_RESOURCE_DEFINITION */
 export function entryOf (resource: Resource, app: FastifyInstance, options: StringsOptions): Entry {
+  if (!isObject(resource)) throw new MCP_ERR_RESOURCE_DEFINITION(String(resource), 'it must be an object, as defineResource makes it')
   const { uri, uriTemplate: pattern, name, list, cache, mimeType } = resource
   const key = pattern ?? uri
   if (typeof key !== 'string' || (uri !== undefined && pattern !== undefined)) throw new MCP_ERR_RESOURCE_URI(JSON.stringify(name) ?? 'without a name', 'it needs either a uri or a uriTemplate')
@@ -42,6 +45,7 @@ export function entryOf (resource: Resource, app: FastifyInstance, options: Stri
   const read = readOf(resource)
   if (typeof name !== 'string' || name === '') throw refuse(`name must be a string that is not empty, got ${JSON.stringify(name) ?? 'nothing'}`)
   if (typeof read !== 'function') throw refuse(`read must be a function, got ${typeof read}`)
+  attempt(refuse, () => inspect('Resource', key, resource, app))
   if (list !== undefined && (template === undefined || typeof list !== 'function')) throw refuse('list must be a function of a template')
   return {
     key,
@@ -54,7 +58,7 @@ export function entryOf (resource: Resource, app: FastifyInstance, options: Stri
     complete: attempt(refuse, () => completersOf(resource.complete, template?.variables.map(one => one.name) ?? [])),
     mimeType,
     cache: cacheOf(cache, refuse),
-    listed: listedOf(resource)
+    listed: attempt(refuse, () => listedOf(resource))
   }
 }
 
@@ -81,6 +85,9 @@ function checkOf ({ variables }: Resource, key: string, template: UriTemplate | 
 }
 
 function cacheOf (cache: CacheOptions | undefined, refuse: (why: string) => Error): Cache {
+  if (cache !== undefined && !isObject(cache as unknown)) throw refuse(`cache must be an object, got ${typeof cache}`)
+  const stranger = Object.keys(cache ?? {}).find(name => name !== 'ttlMs' && name !== 'cacheScope')
+  if (stranger !== undefined) throw refuse(`cache.${stranger} is not known; cache has ttlMs and cacheScope`)
   const { ttlMs = UNCACHED.ttlMs, cacheScope = UNCACHED.cacheScope } = cache ?? {}
   if (!Number.isInteger(ttlMs) || ttlMs < 0) throw refuse(`cache.ttlMs must be an integer of 0 or more, got ${ttlMs}`)
   if (cacheScope !== 'public' && cacheScope !== 'private') throw refuse(`cache.cacheScope must be "public" or "private", got ${JSON.stringify(cacheScope)}`)
@@ -109,6 +116,8 @@ export function itemOf (entry: Entry, item: unknown): Record<string, unknown> & 
     entry.app.log.warn({ uri }, `list of resource "${entry.key}" has variables that the template cannot be read with; this one is not listed`)
     return undefined
   }
+  const problem = shownProblem(rest)
+  if (problem !== undefined) throw new TypeError(`list of resource "${entry.key}" returned a resource that no client could read: ${problem}`)
   return { mimeType: entry.mimeType, ...rest, uri }
 }
 

@@ -7,6 +7,7 @@ import { prepareSchema } from '../json-schema.js'
 import type { JsonSchema, Prepared } from '../json-schema.js'
 import { checkOf } from '../validate.js'
 import type { Check } from '../validate.js'
+import { inspect } from './definition.js'
 import { gateOf } from './gate.js'
 import type { Gate } from './gate.js'
 import { mirrorsOf } from './mirror.js'
@@ -37,11 +38,13 @@ export interface EntryOptions {
 
 /** @throws MCP_ERR_TOOL_NAME, MCP_ERR_TOOL_SCHEMA, MCP_ERR_TOOL_DEFINITION */
 export function entryOf (tool: Tool, app: FastifyInstance, options: EntryOptions): Entry {
+  if (!isObject(tool)) throw new MCP_ERR_TOOL_DEFINITION(String(tool), 'it must be an object, as defineTool makes it')
   const { name } = tool
   if (typeof name !== 'string' || !NAME.test(name)) throw new MCP_ERR_TOOL_NAME(JSON.stringify(name) ?? 'nothing')
   const { handler, timeout = options.timeout } = tool
   if (typeof handler !== 'function') throw new MCP_ERR_TOOL_DEFINITION(name, `handler must be a function, got ${typeof handler}`)
   if (typeof timeout !== 'number' || !(timeout >= 0)) throw new MCP_ERR_TOOL_DEFINITION(name, `timeout must be 0 or more milliseconds, got ${timeout}`)
+  definitionError(name, () => inspect('Tool', name, tool, app))
   const input = rooted(name, prepared(app, name, 'inputSchema', 'inputSchema' in tool && tool.inputSchema !== undefined ? tool.inputSchema : { type: 'object', properties: {} }))
   const output = tool.outputSchema === undefined ? undefined : prepared(app, name, 'outputSchema', tool.outputSchema)
   const check = (one: Prepared, useDefaults: boolean) => checkOf(one.schema, { useDefaults, alone: one.named || options.started, compiler: options.validator })
@@ -50,7 +53,7 @@ export function entryOf (tool: Tool, app: FastifyInstance, options: EntryOptions
     app,
     handler,
     timeout: timeout === Infinity ? 0 : timeout,
-    listed: listedOf(tool, input.schema, output?.schema),
+    listed: definitionError(name, () => listedOf(tool, input.schema, output?.schema)),
     checkInput: check(input, true),
     checkOutput: output && check(output, false),
     gate: definitionError(name, () => gateOf(tool)),

@@ -35,6 +35,12 @@ t.test('a definition that cannot work is refused, with the reason', async t => {
     [definition({ uri: undefined, name: undefined }), 'MCP_ERR_RESOURCE_URI', /without a name/],
     [definition({ uriTemplate: 'mem://{id}' }), 'MCP_ERR_RESOURCE_URI', /either/],
     [template({ uriTemplate: 'mem://{id' }), 'MCP_ERR_RESOURCE_URI', /mem:\/\/\{id: it is not a URI template/],
+    [null as unknown as Resource, 'MCP_ERR_RESOURCE_DEFINITION', /null: it must be an object, as defineResource makes it/],
+    [definition({ size: 'x' }), 'MCP_ERR_RESOURCE_DEFINITION', /mem:\/\/a: \/size must be integer, got string "x"/],
+    [definition({ mimeType: 3 }), 'MCP_ERR_RESOURCE_DEFINITION', /\/mimeType must be string/],
+    [definition({ _meta: { big: 1n } }), 'MCP_ERR_RESOURCE_DEFINITION', /BigInt/],
+    [definition({ cache: { ttl: 3 } }), 'MCP_ERR_RESOURCE_DEFINITION', /cache\.ttl is not known; cache has ttlMs and cacheScope/],
+    [definition({ cache: 3 }), 'MCP_ERR_RESOURCE_DEFINITION', /cache must be an object, got number/],
     [definition({ name: undefined }), 'MCP_ERR_RESOURCE_DEFINITION', /name must be a string.*nothing/],
     [definition({ name: '' }), 'MCP_ERR_RESOURCE_DEFINITION', /name must be/],
     [definition({ read: undefined }), 'MCP_ERR_RESOURCE_DEFINITION', /read must be a function, got undefined/],
@@ -76,6 +82,7 @@ t.test('what a template lists has a URI, or gets one', async t => {
   for (const item of [{ name: 'x' }, { uri: 'mem://x' }, { uri: 7, name: 'x' }, { variables: { id: '1' } }, undefined, null, 'x']) {
     t.match(thrown(() => itemOf(entry, item)), { name: 'TypeError', message: /"mem:\/\/\{id\}" must return resources/ }, JSON.stringify(item))
   }
+  t.match(thrown(() => itemOf(entry, { uri: 'mem://x', name: 'x', size: '1' })), { name: 'TypeError', message: /"mem:\/\/\{id\}" returned .* \/size must be integer/ })
   t.equal(itemOf(entry, { variables: { id: 'a/b' }, name: 'x' }), undefined, 'nobody could read it')
   t.match(log.at(-1), { level: 40, uri: 'mem://a%2Fb', msg: /cannot be read/ })
 })

@@ -30,6 +30,17 @@ t.test('a tool must have a handler', async t => {
   for (const handler of [undefined, null, 'x', {}]) t.match(thrown(() => entry({ handler })), { code: 'MCP_ERR_TOOL_DEFINITION', message: /"tool".*handler must be a function/ })
 })
 
+t.test('what is no tool, or says of itself what no client could read, is an error that says so', async t => {
+  for (const tool of [undefined, null, 'x', 5, []]) t.match(thrown(() => entryOf(tool as unknown as Tool, appOf().app, options)), { code: 'MCP_ERR_TOOL_DEFINITION', message: /must be an object, as defineTool makes it/ }, String(tool))
+  const rows: [object, RegExp][] = [
+    [{ description: 3 }, /"tool": \/description must be string, got number 3/],
+    [{ icons: 'x' }, /"tool": \/icons must be array/],
+    [{ annotations: { readOnlyHint: 1 } }, /"tool": \/annotations\/readOnlyHint must be boolean/],
+    [{ _meta: { big: 1n } }, /"tool": .*BigInt/]
+  ]
+  for (const [tool, message] of rows) t.match(thrown(() => entry(tool as Record<string, unknown>)), { code: 'MCP_ERR_TOOL_DEFINITION', message })
+})
+
 t.test('a timeout is that of the tool, else that of the server, and endless is 0', async t => {
   const rows: [unknown, number][] = [[undefined, 1000], [5, 5], [0, 0], [Infinity, 0], [0.5, 0.5]]
   for (const [timeout, expected] of rows) t.equal(entry({ timeout }).timeout, expected, String(timeout))
