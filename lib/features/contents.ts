@@ -5,6 +5,7 @@ import { base64 } from '../content.js'
 import { rpcError } from '../errors.js'
 import type { Exchange } from '../exchange.js'
 import { isObject } from '../jsonrpc.js'
+import { heldProblem } from './blocks.js'
 import type { Entry } from './resource.js'
 
 // What a resource holds, from whatever form its `read` gave it.
@@ -54,8 +55,11 @@ export function readResult (entry: Entry, uri: string, value: unknown): Record<s
 }
 
 function partOf (entry: Entry, uri: string, part: ResourcePart): Record<string, unknown> {
-  const { text, blob, mimeType = entry.mimeType, _meta } = part
+  const { text, blob, mimeType = entry.mimeType, _meta } = isObject(part) ? part : {} as Partial<ResourcePart>
   if (typeof text !== 'string' && typeof blob !== 'string' && !(blob instanceof Uint8Array)) throw new TypeError(`read of resource "${entry.key}" returned a part with neither text nor blob`)
   const held = blob === undefined ? { text } : { blob: base64(blob) }
-  return { uri: part.uri ?? uri, mimeType, ...held, _meta }
+  const said = { uri: part.uri ?? uri, mimeType, ...held, _meta }
+  const problem = heldProblem(blob instanceof Uint8Array ? { ...said, blob: '' } : said) // what was made here is base64
+  if (problem !== undefined) throw new TypeError(`read of resource "${entry.key}" returned a part that no client could read: part${problem}`)
+  return said
 }

@@ -4,8 +4,9 @@ import { user } from '../content.js'
 import { MCP_ERR_PROMPT_DEFINITION, MCP_ERR_PROMPT_NAME, MCP_ERR_PROMPT_SCHEMA } from '../errors.js'
 import { isObject } from '../jsonrpc.js'
 import type { Check } from '../validate.js'
+import { blockProblem } from './blocks.js'
 import { completersOf } from './completers.js'
-import { inspect } from './definition.js'
+import { inspect, shownProblem } from './definition.js'
 import { gateOf } from './gate.js'
 import type { Gate } from './gate.js'
 import { stringsOf } from './strings.js'
@@ -65,14 +66,20 @@ export function resultOf (entry: Entry, value: unknown): Record<string, unknown>
   if (typeof value === 'string') return { description, messages: [user(value)] }
   if (Array.isArray(value)) return { description, messages: value.map(one => messageOf(entry, one)) }
   if (isObject(value) && Array.isArray(value.messages)) {
-    const { messages, _meta } = value
-    return { description: value.description ?? description, messages: messages.map(one => messageOf(entry, one)), _meta }
+    const { messages, _meta, description: own = description } = value
+    const problem = shownProblem({ description: own, _meta })
+    if (problem !== undefined) throw new TypeError(`The handler of prompt "${entry.name}" returned what no client could read: ${problem}`)
+    return { description: own, messages: messages.map(one => messageOf(entry, one)), _meta }
   }
   return { description, messages: [messageOf(entry, value)] }
 }
 
 function messageOf (entry: Entry, value: unknown): PromptMessage {
   const { role, content } = isObject(value) ? value : {}
-  if ((role === 'user' || role === 'assistant') && isObject(content) && typeof content.type === 'string') return value as PromptMessage
+  if ((role === 'user' || role === 'assistant') && isObject(content) && typeof content.type === 'string') {
+    const problem = blockProblem(content)
+    if (problem !== undefined) throw new TypeError(`The handler of prompt "${entry.name}" returned what no client could read: content${problem}`)
+    return value as PromptMessage
+  }
   throw new TypeError(`The handler of prompt "${entry.name}" must return a string, a message { role, content }, messages or { messages }`)
 }

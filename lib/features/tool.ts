@@ -7,6 +7,7 @@ import { prepareSchema } from '../json-schema.js'
 import type { JsonSchema, Prepared } from '../json-schema.js'
 import { checkOf } from '../validate.js'
 import type { Check } from '../validate.js'
+import { blocksProblem } from './blocks.js'
 import { inspect } from './definition.js'
 import { gateOf } from './gate.js'
 import type { Gate } from './gate.js'
@@ -111,19 +112,33 @@ export function resultOf (entry: Entry, value: unknown): Record<string, unknown>
   if (entry.checkOutput !== undefined) return structured(entry, entry.checkOutput, value)
   if (typeof value === 'string') return { content: [{ type: 'text', text: value }] }
   if (value === undefined || value === null) return { content: [] }
-  if (Array.isArray(value) && value.every(block => isObject(block) && typeof block.type === 'string')) return { content: value }
+  if (Array.isArray(value) && value.every(block => isObject(block) && typeof block.type === 'string')) return readable(entry, { content: value })
   if (isObject(value)) {
-    if (Array.isArray(value.content)) return value
-    if (isResult(value)) return full(value)
-    if (typeof value.type === 'string') return { content: [value] }
+    if (Array.isArray(value.content)) return readable(entry, value)
+    if (isResult(value)) return readable(entry, full(value))
+    if (typeof value.type === 'string') return readable(entry, { content: [value] })
   }
   throw new TypeError(`Tool "${entry.name}" has no outputSchema, so its handler must return a string, content or a full result; it returned ${typeof value}`)
 }
 
 function structured (entry: Entry, check: Check, value: unknown): Record<string, unknown> {
   if (!isResult(value)) return full({ structuredContent: conforming(entry, check, value) })
-  if (value.isError === true) return full(value)
-  return full({ ...value, structuredContent: conforming(entry, check, value.structuredContent) })
+  if (value.isError === true) return readable(entry, full(value))
+  return readable(entry, full({ ...value, structuredContent: conforming(entry, check, value.structuredContent) }))
+}
+
+/** @throws TypeError that names the place */
+function readable (entry: Entry, result: Record<string, unknown>): Record<string, unknown> {
+  const problem = resultProblem(result)
+  if (problem !== undefined) throw new TypeError(`Tool "${entry.name}" returned what no client could read: ${problem}`)
+  return result
+}
+
+export function resultProblem ({ content, isError, _meta }: Record<string, unknown>): string | undefined {
+  if (!Array.isArray(content)) return 'content must be an array'
+  if (isError !== undefined && typeof isError !== 'boolean') return `isError must be true or false, got ${JSON.stringify(isError)}`
+  if (_meta !== undefined && !isObject(_meta)) return `_meta must be an object, got ${JSON.stringify(_meta)}`
+  return blocksProblem(content)
 }
 
 /** A value that does not fit is tried once more as JSON will show it: dates become strings, undefined goes. */

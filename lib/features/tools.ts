@@ -9,7 +9,7 @@ import { Pages } from '../page.js'
 import { Registry } from '../registry.js'
 import { CallToolParams, ListParams } from '../schemas/params.js'
 import { admit, PRIVATE, sees, Views } from './gate.js'
-import { entryOf, resultOf } from './tool.js'
+import { entryOf, resultOf, resultProblem } from './tool.js'
 import type { Entry, EntryOptions } from './tool.js'
 import { mirroredIn } from './mirror.js'
 
@@ -102,8 +102,13 @@ function failure (error: unknown, exchange: Exchange): Record<string, unknown> |
   }
   if (error instanceof InputFailure || (error instanceof InputUnsupportedError && error.told)) return told(error.message)
   if (error instanceof McpError) return undefined
-  if (error instanceof ToolError) return { content: error.content ?? [text(error.message)], isError: true }
   const { name } = exchange.target as Entry
+  if (error instanceof ToolError) {
+    const said = error.content === undefined ? told(error.message) : { content: error.content, isError: true }
+    const problem = resultProblem(said)
+    if (problem === undefined) return said
+    error = new TypeError(`Tool "${name}" threw a ToolError that no client could read: ${problem}`, { cause: error })
+  }
   if (error instanceof CallTimeout) return told(`The tool "${name}" took longer than ${error.ms} ms and was stopped.`)
   if (exchange.stoppedBy(error)) return told(`The tool "${name}" was stopped.`)
   return told(`The tool "${name}" failed unexpectedly. The server's log has the details under error id ${exchange.report(error)}.`)

@@ -37,7 +37,9 @@ t.test('a full result may say how long it keeps', async t => {
 t.test('anything else is an error that says what it should have been', async t => {
   for (const value of [7, true, 1n, () => 'x', Symbol('x')]) t.match(thrown(() => readResult(entryOf(), uri, value)), { name: 'TypeError', message: /"mem:\/\/a" must return text, bytes/ })
   t.match(thrown(() => readResult(entryOf(), uri, new Map())).message, /it returned Map/, 'JSON would have nothing of it')
-  for (const part of [{}, { text: 7 }, { blob: 7 }, 'text', 7]) t.match(thrown(() => readResult(entryOf(), uri, [part])).message, /neither text nor blob/, JSON.stringify(part))
+  for (const part of [{}, { text: 7 }, { blob: 7 }, 'text', 7, null]) t.match(thrown(() => readResult(entryOf(), uri, [part])).message, /neither text nor blob/, JSON.stringify(part))
+  const rows: [object, RegExp][] = [[{ blob: '!' }, /part\.blob must be base64/], [{ text: 'a', uri: 7 }, /part\.uri must be a string/], [{ text: 'a', mimeType: 7 }, /part\.mimeType must be string/], [{ text: 'a', _meta: 7 }, /part\._meta must be object/]]
+  for (const [part, message] of rows) t.match(thrown(() => readResult(entryOf(), uri, { contents: [part] })).message, message, JSON.stringify(part))
   t.match(thrown(() => readResult(entryOf(), uri, { a: 1n })), { name: 'TypeError' })
 })
 

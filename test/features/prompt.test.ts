@@ -66,6 +66,17 @@ t.test('each form that a handler may give becomes messages', async t => {
 
 t.test('anything else is an error that says what it should have been', async t => {
   const entry = entryOf(definition(), appOf(t), options)
-  const bad = [undefined, null, 7, {}, ['hello'], [null], { role: 'system', content: { type: 'text' } }, { role: 'user', content: 'hello' }, { role: 'user', content: {} }, { messages: ['hello'] }, { messages: 'hello' }]
+  const bad = [undefined, null, 7, {}, ['hello'], [null], { role: 'system', content: { type: 'text' } }, { role: 'user', content: 'hello' }, { role: 'user', content: {} }, { role: 'user' }, { messages: ['hello'] }, { messages: 'hello' }]
   for (const value of bad) t.match(thrown(() => resultOf(entry, value)), { name: 'TypeError', message: /prompt "p" must return a string, a message/ }, JSON.stringify(value))
+})
+
+t.test('what no client could read is an error that names the place', async t => {
+  const entry = entryOf(definition(), appOf(t), options)
+  const rows: [unknown, RegExp][] = [
+    [{ role: 'user', content: { type: 'img' } }, /content\.type must be one of text/],
+    [{ role: 'user', content: { type: 'text' } }, /content\.text must be a string, got nothing/],
+    [{ messages: [], description: 5 }, /\/description must be string/],
+    [{ messages: [], _meta: 5 }, /\/_meta must be object/]
+  ]
+  for (const [value, message] of rows) t.match(thrown(() => resultOf(entry, value)), { name: 'TypeError', message: RegExp(`prompt "p" returned what no client could read: ${message.source}`) }, JSON.stringify(value))
 })

@@ -142,6 +142,22 @@ t.test('without an outputSchema anything else is an error that names the tool an
   }
 })
 
+t.test('content that no client could read is an error that names the tool and the place', async t => {
+  const bad = { type: 'image', data: 'data:image/png;base64,YQ==', mimeType: 'image/png' }
+  const rows: [Record<string, unknown>, unknown, RegExp][] = [
+    [{}, bad, /content\[0\]\.data must be base64/],
+    [{}, [text('a'), { type: 'img' }], /content\[1\]\.type must be one of text,/],
+    [{}, { content: ['a'] }, /content\[0\] must be an object/],
+    [{}, { content: [], isError: 'yes' }, /isError must be true or false, got "yes"/],
+    [{}, { content: [], _meta: 5 }, /_meta must be an object, got 5/],
+    [{}, result({ content: [bad] as never }), /content\[0\]\.data/],
+    [{}, result({ content: 'a' as never }), /content must be an array/],
+    [numbers, result({ structuredContent: { n: 1 }, content: [bad] as never }), /content\[0\]\.data/],
+    [numbers, result({ isError: true, content: [bad] as never }), /content\[0\]\.data/]
+  ]
+  for (const [tool, value, message] of rows) t.match(thrown(() => resultOf(entry(tool), value)), { name: 'TypeError', message: RegExp(`"tool" returned what no client could read: ${message.source}`) }, JSON.stringify(value))
+})
+
 t.test('with an outputSchema the plain value is the structured content, and its JSON the text', async t => {
   const rows: [unknown, unknown][] = [
     [{ n: 5 }, { content: [{ type: 'text', text: '{"n":5}' }], structuredContent: { n: 5 } }],

@@ -131,6 +131,8 @@ t.test('what is masked is in the log in full, under the id that the model reads'
   const rows: [string, Tool, RegExp][] = [
     ['an error', toolOf('a', () => { throw new Error(secret) }), RegExp(secret)],
     ['a value that does not fit', toolOf('a', () => ({ n: 'x' }), wrong), /"a" returned what its outputSchema does not allow/],
+    ['content that no client could read', toolOf('a', () => ({ type: 'image', data: '!', mimeType: 'image/png' })), /"a" returned what no client could read: content\[0\]\.data/],
+    ['the same in a tool error', toolOf('a', () => { throw new ToolError('x', { content: [{ type: 'image', data: '!', mimeType: 'image/png' }] }) }), /"a" threw a ToolError that no client could read: content\[0\]\.data/],
     ['a value of the wrong kind', toolOf('a', () => 5), /"a" has no outputSchema/],
     ['a value that JSON cannot carry', toolOf('a', () => ({ content: [], structuredContent: { n: 1n } })), /BigInt/]
   ]
