@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { TProperties } from '@sinclair/typebox'
 import type { AuthOptions, Implementation, McpOptions, Prompt, Resource, Tool, Validator } from '../types/index.js'
+import { hostsOf, originsOf } from './allowed.js'
 import { MCP_ERR_OPTION } from './errors.js'
 import { revisions } from './revisions/index.js'
 import type { Revision } from './revisions/revision.js'
@@ -150,8 +151,8 @@ export function settle (options: McpOptions, bodyLimit: number): Settings {
     httpSse: options.httpSse ?? sessions !== false,
     sse: { keepAlive: sse?.keepAlive ?? 15_000, after: sse?.after ?? 1_000, maxBuffered: sse?.maxBuffered ?? 4 * MIB },
     auth: checked(options.auth),
-    hosts: options.hosts ?? [],
-    origins: options.origins ?? [],
+    hosts: hostsOf(options.hosts),
+    origins: originsOf(options.origins),
     pageSize: options.pageSize ?? 1_000,
     cache: { ttlMs: cache?.ttlMs ?? MINUTE, cacheScope: cache?.cacheScope ?? (options.auth === undefined ? 'public' : 'private') },
     limits: { body: limits?.body ?? bodyLimit, batch: limits?.batch ?? 100, streams: limits?.streams ?? 10_000, toolTimeout: limits?.toolTimeout ?? 5 * MINUTE, resource: limits?.resource ?? 16 * MIB },

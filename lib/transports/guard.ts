@@ -47,22 +47,30 @@ function listenerOf (request: FastifyRequest): Listener | undefined {
 }
 
 function hostAllowed (host = '', listener: Listener, { hosts }: Allowed): boolean {
-  if (hosts === '*') return true
+  if (hosts === '*' || listed(host, hosts)) return true
   const [, name = '', port = ''] = HOST.exec(host) ?? []
-  if (hosts.some(one => one.toLowerCase() === host.toLowerCase() || one.toLowerCase() === name.toLowerCase())) return true
-  if (!listener.loopback) return hosts.length === 0
-  return LOOPBACK_NAME.test(name) && (port === '' ? [80, 443].includes(listener.port) : Number(port) === listener.port)
+  return listener.loopback ? LOOPBACK_NAME.test(name) && (port === '' ? [80, 443].includes(listener.port) : Number(port) === listener.port) : hosts.length === 0
 }
 
-function originAllowed (host: string, origin: string, listener: Listener, { origins }: Allowed): boolean {
+/** By its name, or by its name and port; a browser leaves out the port of its scheme. */
+function listed (host: string, hosts: readonly string[]): boolean {
+  const [, name = '', port = ''] = HOST.exec(host.toLowerCase()) ?? []
+  return name !== '' && hosts.some(one => one === name || (port === '' ? one === `${name}:443` || one === `${name}:80` : one === `${name}:${port}`))
+}
+
+/** A page of the server's own host may ask it, where that host is one the author has named: without that it might be a name that is rebound. */
+function originAllowed (host = '', origin: string, listener: Listener, { hosts, origins }: Allowed): boolean {
   if (origins === '*' || origins.includes(origin)) return true
   let url
   try { url = new URL(origin) } catch { return false }
   if (url.host === '' || !['http:', 'https:'].includes(url.protocol)) return false
-  return listener.loopback ? LOOPBACK_NAME.test(url.hostname) : url.host === host
+  if (listener.loopback && LOOPBACK_NAME.test(url.hostname)) return true
+  const own = !listener.loopback || (hosts !== '*' && listed(host, hosts))
+  return own && URL.canParse(`${url.protocol}//${host}`) && new URL(`${url.protocol}//${host}`).host === url.host
 }
 
-function refuse (request: FastifyRequest, reply: FastifyReply, option: string, header: string, value = ''): void {
-  request.log.warn({ option, value: value.slice(0, MAX_LOGGED) }, `${header} is not allowed here; the option "${option}" widens what is`)
+function refuse (request: FastifyRequest, reply: FastifyReply, option: string, header: string, refused = ''): void {
+  const value = refused.slice(0, MAX_LOGGED)
+  request.log.warn({ option, value }, `${header} ${JSON.stringify(value)} is not allowed here; the option "${option}" widens what is`)
   sendError(reply, rpcError('Forbidden', `${header} is not allowed`), undefined)
 }

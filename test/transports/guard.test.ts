@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import t, { type Test } from 'tap'
+import { hostsOf, originsOf } from '../../lib/allowed.js'
 import { guard } from '../../lib/transports/guard.js'
 import { FakeReply } from '../support/reply.js'
 
@@ -22,7 +23,7 @@ function visit ({ url = '/mcp', host, origin, bound = '127.0.0.1', port = 3000, 
   const request = { raw: { socket }, url, host, headers: { host, origin }, log: { warn: (...what: unknown[]) => warned.push(what) } }
   const reply = new FakeReply()
   let passed = 0
-  guard({ hosts, origins }).call({} as never, request as unknown as FastifyRequest, reply.reply, () => { passed++ })
+  guard({ hosts: hostsOf(hosts), origins: originsOf(origins) }).call({} as never, request as unknown as FastifyRequest, reply.reply, () => { passed++ })
   return { passed, reply, warned, socket }
 }
 
@@ -70,6 +71,9 @@ t.test('the option hosts lets more names in', async t => {
     ['with its port', { host: 'app.example:8080', hosts: ['app.example:8080'] }, true],
     ['with another port', { host: 'app.example:8081', hosts: ['app.example:8080'] }, false],
     ['an IPv6 address', { host: '[2001:db8::1]:3000', hosts: ['[2001:db8::1]'] }, true],
+    ['with the port of its scheme, which browsers leave out', { host: 'app.example', hosts: ['app.example:443'] }, true],
+    ['with another port than that', { host: 'app.example', hosts: ['app.example:8443'] }, false],
+    ['a name that is not ASCII', { host: 'xn--mnchen-3ya.example', hosts: ['münchen.example'] }, true],
     ['a part of a name', { host: 'evil-app.example', hosts: ['app.example'] }, false],
     ['loopback stays', { host: 'localhost:3000', hosts: ['app.example'] }, true],
     ['all', { host: 'evil.example', hosts: '*' }, true]
@@ -103,6 +107,25 @@ t.test('a page elsewhere may ask its own server', async t => {
     ['another port', { ...there, origin: 'https://app.example:8443' }, false],
     ['another host', { ...there, origin: 'https://evil.example' }, false],
     ['localhost', { ...there, origin: 'http://localhost' }, false]
+  ])
+})
+
+t.test('a page of the name that a proxy on the same machine has may ask the server behind it', async t => {
+  const behind = { hosts: ['app.example'], host: 'app.example' }
+  rowsPass(t, [
+    ['its own host', { ...behind, origin: 'https://app.example' }, true],
+    ['with a port', { ...behind, host: 'app.example:8443', origin: 'https://app.example:8443' }, true],
+    ['with the port of its scheme', { ...behind, host: 'app.example:443', origin: 'https://app.example' }, true],
+    ['in other letters', { ...behind, host: 'APP.example', origin: 'https://app.example' }, true],
+    ['a page of localhost', { ...behind, origin: 'http://localhost:5173' }, true],
+    ['another port', { ...behind, origin: 'https://app.example:8443' }, false],
+    ['another page, by a host that is listed', { ...behind, origin: 'https://evil.example' }, false],
+    ['another page, by a name of loopback', { ...behind, host: 'localhost:3000', origin: 'https://app.example' }, false],
+    ['a page whose name is rebound', { ...behind, host: 'evil.example:3000', origin: 'http://evil.example:3000' }, false],
+    ['a page whose name is rebound, and no name given', { host: 'evil.example:3000', origin: 'http://evil.example:3000' }, false],
+    ['a page whose name is rebound, where all hosts are let in', { host: 'evil.example:3000', origin: 'http://evil.example:3000', hosts: '*' }, false],
+    ['a page of another listed host', { host: 'a.example', origin: 'https://b.example', hosts: ['a.example', 'b.example'] }, false],
+    ['no host', { ...behind, host: '', origin: 'https://app.example' }, false]
   ])
 })
 
@@ -148,8 +171,10 @@ t.test('what is refused is 403 without an id; the log, not the body, names the o
     t.equal(reply.status, 403)
     t.match(reply.json, { jsonrpc: '2.0', id: undefined, error: { code: -32600, message: RegExp(header) } })
     t.notMatch(reply.sent[0], option)
-    t.match(warned, [[{ option, value: /evil\.example/ }, RegExp(option)]])
+    t.match(warned, [[{ option, value: /evil\.example/ }, RegExp(`${header} ".*evil\\.example.*"${option}"`)]])
   }
+  const { warned } = visit({ host: 'e'.repeat(5_000) })
+  t.match(warned, [[{ value: 'e'.repeat(100) }, /"e{100}"/]], 'what is refused may be long')
 })
 
 t.test('a request that came through no socket, or through a file, is not checked', async t => {
