@@ -16,6 +16,7 @@ import { kRaw, onlyJson } from './transports/body.js'
 import { guard } from './transports/guard.js'
 import { mount } from './transports/http.js'
 import { onError } from './transports/reply.js'
+import { Sockets } from './transports/sockets.js'
 import { stdio } from './transports/stdio.js'
 import { claimStdout } from './transports/stdout.js'
 import { Streams } from './transports/stream.js'
@@ -30,6 +31,7 @@ const plugin: FastifyPluginAsync<McpOptions> = async function (app, options) {
   const place = new Place((app.prefix + prefix + settings.path).replace(/\/+$/, '') || '/', settings.auth?.resource)
   const server = new McpServer(app, settings, place)
   const streams = new Streams(settings.sse)
+  const sockets = new Sockets(app.server)
   const mcp = decorate(app, server, streams)
   for (const tool of settings.tools) server.tools.add(tool, app)
   for (const resource of settings.resources) server.resources.add(resource, app)
@@ -37,6 +39,7 @@ const plugin: FastifyPluginAsync<McpOptions> = async function (app, options) {
   app.addHook('preClose', async () => {
     await server.close()
     await streams.finished(settings.closeTimeout)
+    sockets.release()
   })
   await app.register(async scope => {
     if (!scope.hasPlugin('@fastify/sse')) await scope.register(fp(fastifySSE, { name: '@fastify/sse' }))

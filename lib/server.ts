@@ -38,6 +38,8 @@ export class McpServer implements Endpoint {
   readonly tools: ToolsFeature
   readonly resources: ResourcesFeature
   readonly prompts: PromptsFeature
+  /** Nobody shall come back on the connection that an answer goes out on. */
+  closing = false
   private started = false
   private readonly features: Feature[]
   private readonly served: ServedRevision[]
@@ -144,6 +146,7 @@ export class McpServer implements Endpoint {
 
   /** Lets calls in flight finish for a while, answers those that have not, then ends what is held open. */
   async close (): Promise<void> {
+    this.closing = true
     await this.calls.drained(this.settings.closeTimeout)
     this.calls.stop(new CallCancelled('The server is closing'))
     this.subscriptions.end()

@@ -10,6 +10,7 @@ import type { SseStream } from './stream.js'
 /** What of the endpoint a reply needs. */
 export interface Door {
   readonly hears: boolean
+  readonly closing: boolean
   /** Makes the reply a stream of server-sent events. */
   stream (reply: FastifyReply): SseStream
   open (reply: FastifyReply, served: Served, client: Session['client'], capabilities: Session['capabilities']): void
@@ -50,6 +51,7 @@ export class HttpChannel implements Channel {
     // A client that takes nothing but streams gets its result as one; an error with a status of its own stays JSON.
     if (!this.accepts.json && status === 200) return this.opened().end(text)
     if (headers !== undefined) this.reply.headers(headers)
+    if (this.door.closing && this.reply.raw.req.httpVersionMajor === 1) this.reply.header('connection', 'close')
     sendJson(this.reply, text, status)
   }
 

@@ -43,6 +43,8 @@ export class HttpTransport implements Door {
     if (settings.httpSse && revisions.get('2024-11-05') !== undefined) this.httpSse = new HttpSse(server, reply => this.stream(reply))
   }
 
+  get closing (): boolean { return this.server.closing }
+
   /** Whether there is anything to GET or DELETE: later revisions have neither. */
   get handshakes (): boolean { return this.server.settings.revisions.some(one => !one.stateless) }
 

@@ -89,6 +89,35 @@ t.test('BB-042 a handler that does not listen is not waited for', async t => {
   t.ok(ms < 1500, `closed in ${ms} ms`)
 })
 
+t.test('BB-042 connections that nobody uses do not hold an app back', async t => {
+  const { app, url } = await build(t, { options: { closeTimeout: 100 } })
+  const { port, host } = new URL(url)
+  const connect = async () => {
+    const socket = net.connect(Number(port), '127.0.0.1').on('error', () => {})
+    t.teardown(() => socket.destroy())
+    await new Promise(resolve => socket.once('connect', resolve))
+    return socket
+  }
+  const [silent, asking] = [await connect(), await connect()]
+  const answers: string[] = []
+  asking.on('data', chunk => answers.push(String(chunk)))
+  const ask = (name: string, args: object) => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: name, method: 'tools/call', params: { name, arguments: args } })
+    asking.write(`POST /mcp HTTP/1.1\r\nHost: ${host}\r\nAccept: application/json\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
+  }
+  ask('echo', { text: 'first' })
+  t.ok(await until(() => answers.join('').includes('"id":"echo"'), PATIENCE))
+  t.notMatch(answers.join(''), /connection: close/i, 'it may be used again')
+  answers.length = 0
+  ask('slow', { ms: 60_000 })
+  t.ok(await until(() => app.mcp.stats().calls === 1, PATIENCE))
+  const gone = [silent, asking].map(socket => new Promise(resolve => socket.once('close', resolve)))
+  const ms = await timed(() => app.close())
+  t.ok(ms < 1100, `closed in ${ms} ms`)
+  await Promise.all(gone)
+  t.match(answers.join(''), /connection: close\r\n[^]*"id":"slow"/i, 'the answer has gone out before')
+})
+
 t.test('BB-042 a client that does not read is not waited for', async t => {
   const { app, url } = await build(t, { options: { closeTimeout: 100, sse: { maxBuffered: 64 * 1024 * 1024 } } })
   const socket = net.connect(Number(new URL(url).port), '127.0.0.1')

@@ -12,6 +12,7 @@ export class FakeResponse extends EventEmitter {
   writableNeedDrain = false
   flushed = 0
   socket = { destroyed: false }
+  req = { httpVersionMajor: 1 }
 
   get text () { return this.chunks.join('') }
   get raw () { return this as unknown as ServerResponse }

@@ -10,12 +10,13 @@ const both = { json: true, sse: true }
 const jsonOnly = { json: true, sse: false }
 const sseOnly = { json: false, sse: true }
 
-function channelOf (accepts = both, wrap?: ConstructorParameters<typeof HttpChannel>[3]) {
+function channelOf (accepts = both, wrap?: ConstructorParameters<typeof HttpChannel>[3], closing = false) {
   const reply = new FakeReply()
   const opened: unknown[][] = []
   const made: SseStream[] = []
   const door: Door = {
     hears: true,
+    closing,
     stream (reply) {
       made.push(new SseStream(reply.raw, 1000))
       return made.at(-1) as SseStream
@@ -25,6 +26,15 @@ function channelOf (accepts = both, wrap?: ConstructorParameters<typeof HttpChan
   const channel = new HttpChannel(door, reply.reply, accepts, wrap)
   return { channel, reply, opened, made }
 }
+
+t.test('the connection of an answer is let go where the server closes; HTTP/2 has no word for that', async t => {
+  for (const [closing, major, said] of [[false, 1, undefined], [true, 1, 'close'], [true, 2, undefined]] as const) {
+    const { channel, reply } = channelOf(both, undefined, closing)
+    reply.raw.req.httpVersionMajor = major
+    channel.end('{}', 200)
+    t.equal(reply.headers.connection, said, `${closing} ${major}`)
+  }
+})
 
 t.test('an answer that stays alone is JSON with its status', async t => {
   for (const accepts of [both, jsonOnly]) {
