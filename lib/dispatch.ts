@@ -1,4 +1,4 @@
-import { InputFailure, McpError, rpcError } from './errors.js'
+import { CallTimeout, InputFailure, McpError, rpcError } from './errors.js'
 import type { Exchange } from './exchange.js'
 import { isInputRequired } from './content.js'
 import type { Questions } from './input.js'
@@ -64,6 +64,7 @@ export function notify (served: Served, message: Notification, inFlight: Iterabl
 
 /** A call whose time is over is answered at once, with its question where it has come to one; what its handler still does is nobody's. */
 export function expire (exchange: Exchange, error: Error): void {
+  if (error instanceof CallTimeout) exchange.warn(`the call took longer than ${error.ms} ms and was stopped`, { ms: error.ms })
   exchange.abort(error)
   if (exchange.rounds?.answering === true) refuse(exchange, exchange.method as Method, error)
   else failed(exchange, exchange.method as Method, error)

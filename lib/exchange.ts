@@ -176,9 +176,16 @@ export class Exchange {
   /** Logs in full what a client may not see; the id it gives is all that the client gets of it. */
   report (error: unknown): string {
     const errorId = randomUUID().slice(0, 8)
-    const { method, params } = this.message
-    this.ctx.log.error({ err: error, errorId, method, name: params?.name ?? params?.uri }, 'unexpected error')
+    this.ctx.log.error({ err: error, errorId, ...this.named }, 'unexpected error')
     return errorId
+  }
+
+  /** Logs what a client is told too, for whoever runs the server. */
+  warn (sentence: string, fields: Record<string, unknown>): void { this.ctx.log.warn({ ...fields, ...this.named }, sentence) }
+
+  private get named () {
+    const { method, params } = this.message
+    return { method, name: params?.name ?? params?.uri }
   }
 
   /** For a method that answers by itself: nothing more is sent after this. */

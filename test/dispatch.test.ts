@@ -152,7 +152,15 @@ t.test('a call whose time is over is answered at once, told to stop, and heard n
   t.strictSame([signal.reason.name, calls.size], ['TimeoutError', 0])
   fail(new Error(secret))
   await turn()
-  t.strictSame([channel.ended.length, log.length], [1, 0])
+  t.equal(channel.ended.length, 1)
+  t.match(log, [{ level: 'warn', fields: { ms: 10, method: 'm' }, message: /longer than 10 ms/ }], 'whoever runs the server is told')
+  t.equal(log.length, 1)
+})
+
+t.test('a call that is stopped for another reason is no matter for the log', async t => {
+  const { exchange, log } = sending(methodOf('m', () => new Promise(() => {}), { failed: () => ({}) }))
+  expire(exchange, new CallCancelled('The server is closing'))
+  t.strictSame(log, [])
 })
 
 t.test('an answer that comes after the exchange has an end is dropped', async t => {

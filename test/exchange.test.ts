@@ -160,6 +160,12 @@ t.test('what a client may not see is logged in full under the id that the client
   ])
 })
 
+t.test('what a client is told too is a warning with the method and the name', async t => {
+  const { endpoint, log } = endpointOf()
+  exchangeOf(endpoint, 'tools/call', { params: { name: 'slow' } }).exchange.warn('too long', { ms: 5 })
+  t.strictSame(log, [{ level: 'warn', fields: { ms: 5, method: 'tools/call', name: 'slow' }, message: 'too long' }])
+})
+
 t.test('over HTTP the error is logged by the request', async t => {
   const { endpoint, log } = endpointOf()
   const own: unknown[] = []

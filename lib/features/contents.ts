@@ -15,25 +15,28 @@ const TEXTUAL = /^text\/|[/+.-](?:json|xml|yaml|toml|javascript|typescript|sql|g
 
 /** A stream, of Node or of the web, is read to its end, be it promised; everything else is given back as it is. */
 export function gathered (value: unknown, entry: Entry, exchange: Exchange, limit: number): unknown {
-  if (value instanceof Readable) return collect(value, entry, exchange.signal, limit)
+  if (value instanceof Readable) return collect(value, entry, exchange, limit)
   if (!isObject(value)) return value
   if (typeof value.then === 'function') return Promise.resolve(value).then(value => gathered(value, entry, exchange, limit))
-  return isAsyncIterable(value) ? collect(Readable.from(value), entry, exchange.signal, limit) : value
+  return isAsyncIterable(value) ? collect(Readable.from(value), entry, exchange, limit) : value
 }
 
 const isAsyncIterable = (value: object): value is AsyncIterable<unknown> => Symbol.asyncIterator in value
 
-async function collect (stream: Readable, { key, mimeType }: Entry, signal: AbortSignal, limit: number): Promise<string | Buffer> {
+async function collect (stream: Readable, { key, mimeType }: Entry, exchange: Exchange, limit: number): Promise<string | Buffer> {
   const chunks: Uint8Array[] = []
   let size = 0
   let strings = true
   // Whoever leaves the loop destroys the stream; whoever stops the call does too.
-  for await (const chunk of addAbortSignal(signal, stream)) {
+  for await (const chunk of addAbortSignal(exchange.signal, stream)) {
     strings &&= typeof chunk === 'string'
     const bytes: unknown = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
     if (!(bytes instanceof Uint8Array)) throw new TypeError(`The stream of resource "${key}" must give bytes or strings; it gave ${typeof bytes}`)
     size += bytes.length
-    if (size > limit) throw rpcError('InternalError', `the resource is larger than ${limit} bytes`)
+    if (size > limit) {
+      exchange.warn(`resource "${key}" is larger than limits.resource, ${limit} bytes`, { limit })
+      throw rpcError('InternalError', `the resource is larger than ${limit} bytes`)
+    }
     chunks.push(bytes)
   }
   const all = Buffer.concat(chunks)

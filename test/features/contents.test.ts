@@ -69,7 +69,10 @@ t.test('everything but a stream is given back as it is', async t => {
 
 t.test('a stream that brings too much is cut off', async t => {
   const stream = Readable.from(Array.from({ length: 1000 }, () => Buffer.alloc(10)))
-  await t.rejects(Promise.resolve(gather(stream)), { code: -32603, message: /larger than 100 bytes/ })
+  const { endpoint, log } = endpointOf()
+  const { exchange } = exchangeOf(endpoint, 'resources/read', { params: { uri } })
+  await t.rejects(Promise.resolve(gathered(stream, entryOf(), exchange, 100)), { code: -32603, message: /larger than 100 bytes/ })
+  t.match(log, [{ level: 'warn', fields: { limit: 100, method: 'resources/read', name: uri }, message: /"mem:\/\/a" is larger than limits\.resource, 100 bytes/ }])
   t.ok(stream.destroyed)
   t.strictSame(await gather(Readable.from([Buffer.alloc(100)])), Buffer.alloc(100))
 })
