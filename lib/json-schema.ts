@@ -243,6 +243,7 @@ function plain (value: unknown, at: string): unknown {
 }
 
 export function preview (value: unknown): string {
+  if (typeof value === 'number') return String(value) // JSON has no Infinity
   let text
   try { text = JSON.stringify(value) ?? String(value) } catch { text = typeof value }
   return text.length > 60 ? text.slice(0, 57) + '…' : text

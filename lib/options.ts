@@ -30,7 +30,7 @@ const Options = Type.Object({
     websiteUrl: Type.Optional(Type.String())
   }),
   instructions: Type.Optional(Type.String()),
-  path: Type.Optional(Type.String({ pattern: '^/' })),
+  path: Type.Optional(Type.String()),
   revisions: Type.Optional(Type.Array(Type.Union(revisions.map(one => Type.Literal(one.version))), { minItems: 1 })),
   tools: Type.Optional(Type.Array(Type.Unsafe<Tool>({ type: 'object' }))),
   resources: Type.Optional(Type.Array(Type.Unsafe<Resource>({ type: 'object' }))),
@@ -80,11 +80,18 @@ const Options = Type.Object({
   logSerializers: Type.Optional(Type.Unsafe<object>({ type: 'object' }))
 }, { additionalProperties: false })
 
+/** Routes of the app may have parameters; an endpoint has none, since clients and sessions know it by its URL. */
+function pathOf (path = '/mcp'): string {
+  if (!/^\/[^\s*:?#]*$/.test(path)) throw new MCP_ERR_OPTION(`option /path must begin with / and be the same for all requests, without * and :parameters, got ${JSON.stringify(path)}`)
+  return path
+}
+
 type Key = string | Uint8Array
 
-function keyOf (key: Key): Uint8Array {
+function keyOf (key: Key, i: number): Uint8Array {
   const bytes = typeof key === 'string' ? Buffer.from(key, 'base64') : key
-  if (!(bytes instanceof Uint8Array) || bytes.length !== 32) throw new MCP_ERR_OPTION('option /requestState/keys must have 32 bytes each, as a Buffer or as base64')
+  const got = bytes instanceof Uint8Array ? `it has ${bytes.length}` : `it is a value of type ${typeof bytes}`
+  if (!(bytes instanceof Uint8Array) || bytes.length !== 32) throw new MCP_ERR_OPTION(`option /requestState/keys/${i} must have 32 bytes, as a Buffer or as base64; ${got}`)
   return bytes
 }
 
@@ -142,7 +149,7 @@ export function settle (options: McpOptions, bodyLimit: number): Settings {
   return {
     serverInfo: options.serverInfo ?? { name: 'fastify-mcp-plugin', version: VERSION },
     instructions: options.instructions,
-    path: options.path ?? '/mcp',
+    path: pathOf(options.path),
     revisions: revisions.filter(one => wanted.includes(one.version)),
     tools: options.tools ?? [],
     resources: options.resources ?? [],

@@ -10,6 +10,8 @@ import type { JsonSchema } from './json-schema.js'
 export type Check = (value: unknown) => string | undefined
 
 const MAX_PROBLEMS = 8
+/** With more than these it is not asked which of them tell something. */
+const MAX_READ = 1_000
 const MAX_BRANCHES = 100
 const shared = new Map<string, Ajv | Ajv2020>()
 
@@ -70,16 +72,52 @@ function withCompiler (schema: JsonSchema, compiler: Validator, useDefaults: boo
 }
 
 function sentence (errors: ErrorObject[]): string {
-  const branches = errors.filter(error => error.keyword === 'anyOf' || error.keyword === 'oneOf').slice(0, MAX_BRANCHES)
   const lines = new Set<string>()
-  let left = errors.length
-  for (const error of errors) {
+  const telling = errors.length > MAX_READ ? errors : withoutNoise(errors)
+  let left = telling.length
+  for (const error of telling) {
     if (lines.size === MAX_PROBLEMS) break
     left--
-    const branch = branches.find(one => one !== error && error.schemaPath.startsWith(one.schemaPath + '/'))
-    if (branch === undefined || constants(branch) === undefined) lines.add(line(error))
+    lines.add(line(error))
   }
   return [...lines, ...(left > 0 ? [`and ${left} more`] : [])].join('; ')
+}
+
+/** Of a union only the branch that was meant, where that can be seen: what the others lack helps nobody. */
+function withoutNoise (errors: ErrorObject[]): ErrorObject[] {
+  const unions = errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf').slice(-MAX_BRANCHES).reverse() // the outer ones first
+  const noise = new Set<ErrorObject>()
+  for (const union of unions) {
+    if (noise.has(union)) continue
+    const branches = branchesOf(union, errors)
+    const best = meant(union, branches)
+    for (const branch of branches) if (branch !== best) for (const error of branch) noise.add(error)
+    if (best !== undefined) noise.add(union)
+  }
+  return errors.filter(error => !noise.has(error))
+}
+
+/** What each branch of a union says, for those that have anything to say. */
+function branchesOf ({ schemaPath, instancePath }: ErrorObject, errors: ErrorObject[]): ErrorObject[][] {
+  const branches = new Map<string, ErrorObject[]>()
+  const below = schemaPath + '/'
+  for (const error of errors) {
+    if (!error.schemaPath.startsWith(below) || (error.instancePath !== instancePath && !error.instancePath.startsWith(instancePath + '/'))) continue
+    const index = error.schemaPath.slice(below.length).split('/', 1)[0] as string
+    const branch = branches.get(index)
+    if (branch === undefined) branches.set(index, [error])
+    else branch.push(error)
+  }
+  return [...branches.values()]
+}
+
+/** The branch for values of this kind; among several the one whose constants fit, then the one that lacks least. */
+function meant (union: ErrorObject, branches: ErrorObject[][]): ErrorObject[] | undefined {
+  if (union.params.passingSchemas != null) return undefined // it lacks nothing: it fits too much
+  const constant = ({ keyword }: ErrorObject) => keyword === 'const' || keyword === 'enum'
+  const same = branches.filter(branch => !branch.some(error => error.instancePath === union.instancePath && (error.keyword === 'type' || constant(error))))
+  const score = (branch: ErrorObject[]) => branch.filter(constant).length * MAX_READ + branch.length
+  return same.toSorted((a, b) => score(a) - score(b))[0]
 }
 
 function line (error: ErrorObject): string {
@@ -96,7 +134,9 @@ function line (error: ErrorObject): string {
     case 'anyOf':
     case 'oneOf': {
       const values = constants(error)
-      return values === undefined ? `${path} ${error.message}${got}` : `${path} must be one of ${list(values)}${got}`
+      if (values !== undefined) return `${path} must be one of ${list(values)}${got}`
+      const kinds = params.passingSchemas == null ? kindsOf(error) : undefined
+      return kinds === undefined ? `${path} ${error.message}${got}` : `${path} must be ${kinds.join(' or ')}${got}`
     }
     default: return `${path} ${error.message}${got}`
   }
@@ -109,6 +149,13 @@ function constants (error: ErrorObject): unknown[] | undefined {
   return branches.map(one => one.const)
 }
 
+/** What the branches of a union take, where each says it in a word. */
+function kindsOf ({ schema }: ErrorObject): string[] | undefined {
+  const branches = Array.isArray(schema) ? schema as Array<{ const?: unknown, type?: string | string[] } | undefined> : []
+  const kinds = branches.flatMap(branch => branch?.const !== undefined ? [JSON.stringify(branch.const)] : branch?.type ?? [undefined])
+  return kinds.length === 0 || kinds.includes(undefined) ? undefined : [...new Set(kinds as string[])]
+}
+
 function known (error: ErrorObject): string {
   const properties = Object.keys((error.parentSchema as { properties?: object } | undefined)?.properties ?? {})
   return properties.length === 0 ? ' (none is)' : `; known: ${properties.slice(0, 20).join(', ')}`
@@ -118,6 +165,7 @@ const list = (values: unknown[]): string => values.slice(0, 30).map(value => JSO
 
 function preview (value: unknown): string {
   if (value === undefined) return 'nothing'
+  if (typeof value === 'number') return `number ${value}`
   const kind = Array.isArray(value) ? 'array' : value === null ? '' : typeof value
   let text: string
   try { text = JSON.stringify(brief(value, 2)) ?? String(value) } catch { return kind }
@@ -128,6 +176,7 @@ function preview (value: unknown): string {
 /** As much of a value as is shown; the rest may be large. */
 function brief (value: unknown, depth: number): unknown {
   if (typeof value === 'string') return value.slice(0, 60)
+  if (typeof value === 'number' && !Number.isFinite(value)) return String(value)
   if (typeof value !== 'object' || value === null || 'toJSON' in value) return value
   if (depth === 0) return Array.isArray(value) ? [] : {}
   if (Array.isArray(value)) return value.slice(0, 20).map(one => brief(one, depth - 1))
