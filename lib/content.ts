@@ -1,3 +1,4 @@
+import { MCP_ERR_CONTENT, MCP_ERR_INPUT } from './errors.js'
 import type { Questions } from './input.js'
 import type { AudioContent, Bytes, ContentBlock, ContentExtra, EmbeddedInit, EmbeddedResource, ImageContent, InputRequiredInit, InputRequiredResult, ResourceLink, PromptMessage, Result, ResultInit, Role, TextContent } from '../types/index.js'
 
@@ -6,7 +7,13 @@ import type { AudioContent, Bytes, ContentBlock, ContentExtra, EmbeddedInit, Emb
 const kInputRequired = Symbol.for('fastify-mcp-plugin.inputRequired')
 
 const kResult = Symbol.for('fastify-mcp-plugin.result')
-export const base64 = (data: Bytes): string => typeof data === 'string' ? data : Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('base64')
+
+/** @throws MCP_ERR_CONTENT where it is neither */
+export function base64 (data: Bytes): string {
+  if (typeof data === 'string') return data
+  if (!(data instanceof Uint8Array)) throw new MCP_ERR_CONTENT(`bytes are a Buffer, another Uint8Array or base64, got ${data === null ? 'null' : `a value of type ${typeof data}`}`)
+  return Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('base64')
+}
 
 export const text = (text: string, extra?: ContentExtra): TextContent => ({ type: 'text', text, ...extra })
 export const image = (data: Bytes, mimeType: string, extra?: ContentExtra): ImageContent => ({ type: 'image', data: base64(data), mimeType, ...extra })
@@ -14,6 +21,7 @@ export const audio = (data: Bytes, mimeType: string, extra?: ContentExtra): Audi
 export const resourceLink = (link: Omit<ResourceLink, 'type'>): ResourceLink => ({ type: 'resource_link', ...link })
 
 export function embedded (init: EmbeddedInit, extra?: ContentExtra): EmbeddedResource {
+  if (typeof init !== 'object' || init === null) throw new MCP_ERR_CONTENT(`embedded() takes { uri, text } or { uri, blob }, got ${String(init)}`)
   const resource = 'blob' in init && init.blob !== undefined ? { ...init, blob: base64(init.blob) } : init
   return { type: 'resource', resource: resource as EmbeddedResource['resource'], ...extra }
 }
@@ -27,5 +35,10 @@ export const result = (init: ResultInit): Result => ({ ...init, [kResult]: true 
 export const isResult = (value: unknown): value is Result => typeof value === 'object' && value !== null && kResult in value
 
 /** A result that asks: the handler runs again with `ctx.answers` and `ctx.state`. */
-export const inputRequired = (init: InputRequiredInit): InputRequiredResult => ({ ...init, [kInputRequired]: true }) as unknown as InputRequiredResult
+export function inputRequired (init: InputRequiredInit): InputRequiredResult {
+  const { questions, state } = init ?? {}
+  if (typeof questions !== 'object' || questions === null || (Object.keys(questions).length === 0 && state === undefined)) throw new MCP_ERR_INPUT('inputRequired() needs { questions } with at least one, or a state to go on with')
+  return { ...init, [kInputRequired]: true } as unknown as InputRequiredResult
+}
+
 export const isInputRequired = (value: unknown): value is { questions: Questions, state: unknown } => typeof value === 'object' && value !== null && kInputRequired in value

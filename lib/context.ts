@@ -3,7 +3,7 @@ import type { Id } from './jsonrpc.js'
 import { LEVELS, META } from './schemas/envelope.js'
 import { quiet } from './input.js'
 import type { Questions } from './input.js'
-import { digestOf, elicit, elicitUrl, roots, sample } from './question.js'
+import { checkQuestions, digestOf, elicit, elicitUrl, roots, sample } from './question.js'
 import type { Question } from './question.js'
 import type { Answers, Args, Context as Public, ElicitAnswer, InputOptions, Question as Asked, SampleParams, Schema } from '../types/index.js'
 import type { Exchange } from './exchange.js'
@@ -61,6 +61,7 @@ export class Context implements Public {
   }
 
   input<Q extends Record<string, Asked<unknown>>> (questions: Q, options: InputOptions = {}): Promise<Answers<Q>> {
+    try { checkQuestions(questions) } catch (error) { return quiet(Promise.reject(error)) }
     return this.#exchange.input.ask(questions as unknown as Questions, options) as Promise<Answers<Q>>
   }
 

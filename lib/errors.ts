@@ -117,7 +117,7 @@ export class InputRequired extends Error {
 
 // What an author did wrong; found at registration, never by a client.
 export const MCP_ERR_OPTION = createError<[string]>('MCP_ERR_OPTION', 'fastify-mcp-plugin: %s', 500)
-export const MCP_ERR_TWICE = createError<[string]>('MCP_ERR_TWICE', 'fastify-mcp-plugin is registered twice in the same scope (paths %s). Register each endpoint in a scope of its own: app.register(async scope => { await scope.register(mcpPlugin, options) })', 500)
+export const MCP_ERR_TWICE = createError<[string, string]>('MCP_ERR_TWICE', 'fastify-mcp-plugin is registered twice in the same scope (first %s, then %s). Register each endpoint in a scope of its own: app.register(async scope => { await scope.register(mcpPlugin, options) })', 500)
 export const MCP_ERR_TOOL_NAME = createError<[string]>('MCP_ERR_TOOL_NAME', 'Tool name %s is not valid: use 1 to 128 of A-Z a-z 0-9 _ - . (2026-07-28 server/tools, Tool Names)', 500)
 export const MCP_ERR_TOOL_DUPLICATE = createError<[string, string, string]>('MCP_ERR_TOOL_DUPLICATE', 'Tool "%s" is there already (%s); the second one is %s. Remove the first or give one another name', 500)
 export const MCP_ERR_TOOL_DEFINITION = createError<[string, string]>('MCP_ERR_TOOL_DEFINITION', 'Tool "%s": %s', 500)
@@ -131,4 +131,7 @@ export const MCP_ERR_PROMPT_DUPLICATE = createError<[string, string, string]>('M
 export const MCP_ERR_PROMPT_DEFINITION = createError<[string, string]>('MCP_ERR_PROMPT_DEFINITION', 'Prompt "%s": %s', 500)
 export const MCP_ERR_PROMPT_SCHEMA = createError<[string, string]>('MCP_ERR_PROMPT_SCHEMA', 'Prompt "%s": argsSchema cannot be used as a schema: %s', 500)
 export const MCP_ERR_INPUT_SCHEMA = createError<[string]>('MCP_ERR_INPUT_SCHEMA', 'elicit() was given a schema that no form can show: %s', 500)
+export const MCP_ERR_INPUT = createError<[string]>('MCP_ERR_INPUT', 'The client cannot be asked that: %s', 500)
+export const MCP_ERR_CONTENT = createError<[string]>('MCP_ERR_CONTENT', 'No content can be made of that: %s', 500)
+export const MCP_ERR_STDIO_OPTION = createError<[string]>('MCP_ERR_STDIO_OPTION', 'stdio(): %s', 500)
 export const MCP_ERR_STDIO_OPEN = createError('MCP_ERR_STDIO_OPEN', 'stdio() is running already: a process has one pair of standard streams', 500)

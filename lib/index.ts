@@ -8,7 +8,7 @@ import { Place } from './auth/place.js'
 import { connectionOf, kAuth, kConnection, kStreaming } from './connection.js'
 import * as content from './content.js'
 import { addEndpoint } from './endpoints.js'
-import { InputRejectedError, InputRequired, InputUnsupportedError, MCP_ERR_STDIO_OPEN, MCP_ERR_TWICE, McpError, NoStreamError, ToolError } from './errors.js'
+import { InputRejectedError, InputRequired, InputUnsupportedError, MCP_ERR_STDIO_OPEN, MCP_ERR_STDIO_OPTION, MCP_ERR_TWICE, McpError, NoStreamError, ToolError } from './errors.js'
 import { settle } from './options.js'
 import { elicit, elicitUrl, roots, sample } from './question.js'
 import { McpServer } from './server.js'
@@ -22,11 +22,15 @@ import { claimStdout } from './transports/stdout.js'
 import { Streams } from './transports/stream.js'
 
 const MIB = 1_048_576
+/** The path that a scope has registered. */
+const paths = new WeakMap<FastifyInstance, string>()
 
 /** Only decorates: routes, hooks, parser and error handler live in a scope of their own, so nothing of them reaches the app. */
 const plugin: FastifyPluginAsync<McpOptions> = async function (app, options) {
-  if (Object.hasOwn(app, 'mcp')) throw new MCP_ERR_TWICE(`${options.path ?? '/mcp'} and one before`)
+  const before = paths.get(app)
   const settings = settle(options, app.initialConfig.bodyLimit ?? MIB)
+  if (before !== undefined) throw new MCP_ERR_TWICE(before, settings.path)
+  paths.set(app, settings.path)
   const prefix = (options as { prefix?: string }).prefix ?? ''
   const place = new Place((app.prefix + prefix + settings.path).replace(/\/+$/, '') || '/', settings.auth?.resource)
   const server = new McpServer(app, settings, place)
@@ -94,6 +98,7 @@ function stdioOf (app: FastifyInstance, server: McpServer): Mcp['stdio'] {
   let open = false
   return async ({ input = process.stdin, output, lineLimit = 16 * MIB } = {}) => {
     if (open) throw new MCP_ERR_STDIO_OPEN()
+    checkStdio({ input, output, lineLimit })
     open = true
     const caller = server.settings.auth?.stdio
     const root = rootOf(app)
@@ -101,6 +106,13 @@ function stdioOf (app: FastifyInstance, server: McpServer): Mcp['stdio'] {
     await stdio(server, { input, output: output ?? claimStdout(app.log), lineLimit, auth: typeof caller === 'function' ? caller() : caller })
     await root.close()
   }
+}
+
+function checkStdio ({ input, output, lineLimit }: Record<'input' | 'output' | 'lineLimit', unknown>): void {
+  const can = (stream: unknown, method: string) => typeof (stream as Record<string, unknown> | null | undefined)?.[method] === 'function'
+  if (!can(input, 'pipe')) throw new MCP_ERR_STDIO_OPTION(`input must be a readable stream, got ${typeof input}`)
+  if (output !== undefined && !can(output, 'write')) throw new MCP_ERR_STDIO_OPTION(`output must be a writable stream, got ${typeof output}`)
+  if (!(Number(lineLimit) > 0)) throw new MCP_ERR_STDIO_OPTION(`lineLimit must be a number of bytes, got ${String(lineLimit)}`)
 }
 
 /** Scopes inherit from the app; that alone can be awaited and closed from outside. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Question as Public, SampleParams, Schema } from '../types/index.js'
+import { MCP_ERR_INPUT } from './errors.js'
 import { formOf } from './form.js'
 import { isObject } from './jsonrpc.js'
 import { RootsAnswer, SampleAnswer } from './schemas/answers.js'
@@ -34,7 +35,7 @@ export function elicit (message: string, schema: Schema) {
   const { requestedSchema, fits } = formOf(schema)
   return question<never>({
     method: 'elicitation/create',
-    params: { message, requestedSchema },
+    params: { message: said(message), requestedSchema },
     needs: { elicitation: { form: {} } },
     check: answer => checkAction(answer) ?? ((answer as { action: string }).action === 'accept' ? fits((answer as { content?: unknown }).content ?? {}) : undefined),
     read: ({ action, content }) => {
@@ -49,7 +50,7 @@ export function elicit (message: string, schema: Schema) {
 export function elicitUrl (message: string, url: string) {
   return question<never>({
     method: 'elicitation/create',
-    params: { mode: 'url', message, url: new URL(url).href },
+    params: { mode: 'url', message: said(message), url: absolute(url) },
     needs: { elicitation: { url: {} } },
     check: checkAction,
     read: ({ action }) => ({ action })
@@ -58,6 +59,8 @@ export function elicitUrl (message: string, url: string) {
 
 export function sample (params: SampleParams | string) {
   const full: SampleParams = typeof params === 'string' ? { messages: [{ role: 'user', content: { type: 'text', text: params } }], maxTokens: DEFAULT_TOKENS } : { ...params }
+  if (!Array.isArray(full.messages)) throw new MCP_ERR_INPUT('sample() needs messages, an array of { role, content }')
+  if (!Number.isInteger(full.maxTokens) || full.maxTokens < 1) throw new MCP_ERR_INPUT(`sample() needs maxTokens, how many tokens the answer may have, got ${String(full.maxTokens)}`)
   return question<never>({
     method: 'sampling/createMessage',
     params: full as unknown as Question['params'],
@@ -85,6 +88,22 @@ export function questionOf (method: QuestionMethod, params: Record<string, unkno
       ? sample(params as unknown as SampleParams)
       : params.mode === 'url' ? elicitUrl(String(params.message), String(params.url)) : elicit(String(params.message), params.requestedSchema as Schema)
   return made as unknown as Question
+}
+
+function said (message: unknown): string {
+  if (typeof message !== 'string') throw new MCP_ERR_INPUT(`the message to the user must be a string, got ${typeof message}`)
+  return message
+}
+
+function absolute (url: unknown): string {
+  if (typeof url !== 'string' || !URL.canParse(url)) throw new MCP_ERR_INPUT(`elicitUrl() needs an absolute URL, such as "https://app.example/pay", got ${JSON.stringify(url)?.slice(0, 100)}`)
+  return new URL(url).href
+}
+
+/** @throws MCP_ERR_INPUT that names the key of what is no question */
+export function checkQuestions (questions: unknown): void {
+  if (!isObject(questions)) throw new MCP_ERR_INPUT('input() takes an object of questions by their keys')
+  for (const [key, one] of Object.entries(questions)) if (!isObject(one) || typeof one.method !== 'string' || typeof one.read !== 'function') throw new MCP_ERR_INPUT(`"${key.slice(0, 100)}" is no question; make it with elicit, elicitUrl, sample or roots`)
 }
 
 function checkAction (answer: unknown): string | undefined {

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { assistant, audio, embedded, image, inputRequired, isInputRequired, isResult, resourceLink, result, text, user } from '../lib/content.js'
+import { thrown } from './support/thrown.js'
 import { checkDefinition } from './support/wire.js'
 
 const bytes = Buffer.from([0, 1, 250, 251, 252])
@@ -57,4 +58,15 @@ t.test('only what inputRequired() made asks, and a result does not', async t => 
   t.match(asking, { questions: {}, state: 5 })
   t.strictSame([isInputRequired(asking), isResult(asking), isInputRequired(result({}))], [true, false, false])
   for (const other of [{ questions: {}, state: 5 }, null, undefined, 'a', []]) t.equal(isInputRequired(other), false)
+})
+
+t.test('what no content or question can be made of is an error that says so', async t => {
+  for (const bad of [{}, null, undefined, 5, [1]]) {
+    for (const make of [() => image(bad as never, 'a/b'), () => audio(bad as never, 'a/b'), () => embedded({ uri: 'a:b', blob: bad as never })]) {
+      if (bad === undefined && String(make).includes('embedded')) continue // then there is no blob
+      t.match(thrown(make), { code: 'MCP_ERR_CONTENT', message: /bytes are a Buffer, another Uint8Array or base64, got/ }, String(bad))
+    }
+  }
+  for (const bad of [null, undefined, 'x']) t.match(thrown(() => embedded(bad as never)), { code: 'MCP_ERR_CONTENT', message: /embedded\(\) takes/ })
+  for (const bad of [undefined, {}, { questions: {} }, { questions: null, state: 1 }, { state: 1 }]) t.match(thrown(() => inputRequired(bad as never)), { code: 'MCP_ERR_INPUT', message: /inputRequired\(\) needs/ }, JSON.stringify(bad))
 })

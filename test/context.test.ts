@@ -1,5 +1,6 @@
 import t from 'tap'
 import { Exchange } from '../lib/exchange.js'
+import { roots } from '../lib/question.js'
 import { LEVELS, META } from '../lib/schemas/envelope.js'
 import { Session } from '../lib/sessions.js'
 import type { InputOptions, LoggingLevel, Schema } from '../types/index.js'
@@ -162,9 +163,10 @@ const form = { type: 'object', properties: { name: { type: 'string' } } } as con
 
 t.test('questions go to who asks in the way of the revision, with their options', async t => {
   const { ctx, asked } = asking2()
-  t.strictSame(await ctx.input({ one: {} as never, two: {} as never }, { singleUse: true }), { one: 'one', two: 'two' })
-  await ctx.input({ one: {} as never })
+  t.strictSame(await ctx.input({ one: roots(), two: roots() }, { singleUse: true }), { one: 'one', two: 'two' })
+  await ctx.input({ one: roots() })
   t.strictSame(asked, [[['one', 'two'], { singleUse: true }], [['one'], {}]])
+  await t.rejects(ctx.input({ one: roots(), two: 5 as never }), { code: 'MCP_ERR_INPUT', message: /"two" is no question/ })
   t.strictSame([ctx.answers, ctx.state, await ctx.once('k', () => 5)], [{ a: 1 }, 'kept', ['k', 5]])
 })
 

@@ -65,7 +65,7 @@ t.test('each error for authors is named by its code and says what to do', async 
     t.notMatch(error.message, /%s/, `${name} has all its parts`)
   }
   t.match(new errors.MCP_ERR_TOOL_DUPLICATE('echo', '"a"', '"b"').message, /"echo".*"a".*"b"/)
-  t.match(new errors.MCP_ERR_TWICE('/mcp').message, /scope of its own/)
+  t.match(new errors.MCP_ERR_TWICE('/a', '/b').message, /first \/a, then \/b.*scope of its own/)
 })
 
 t.test('a client that cannot be asked is told what it lacks, or the handler alone is', async t => {

@@ -51,7 +51,7 @@ t.test('defineTool gives back what it is given', async t => {
 t.test('twice in one scope is an error that says what to do', async t => {
   const app = appOf(t)
   await app.register(mcpPlugin)
-  await t.rejects(async () => { await app.register(mcpPlugin, { path: '/other' }) }, { code: 'MCP_ERR_TWICE', message: /\/other.*scope of its own/ })
+  await t.rejects(async () => { await app.register(mcpPlugin, { path: '/other' }) }, { code: 'MCP_ERR_TWICE', message: /first \/mcp, then \/other.*scope of its own/ })
 })
 
 t.test('a wrong option rejects the registration', async t => {
@@ -196,6 +196,13 @@ t.test('stdio serves the app on a pair of streams once, and closes it at the end
   await done
   t.match(JSON.parse(String(output.read())), { id: 1, result: { content: [{ text: 'a' }] } })
   t.equal(closed, true)
+})
+
+t.test('stdio says what is wrong with what it is given, and may be tried again', async t => {
+  const app = appOf(t)
+  await app.register(mcpPlugin)
+  const rows: [object, RegExp][] = [[{ input: 3 }, /stdio\(\): input must be a readable stream, got number/], [{ input: null }, /input must be/], [{ output: 'x' }, /output must be a writable stream, got string/], [{ lineLimit: 'x' }, /lineLimit must be a number of bytes, got x/], [{ lineLimit: 0 }, /lineLimit/]]
+  for (const [options, message] of rows) await t.rejects(app.mcp.stdio({ input: new PassThrough(), output: new PassThrough(), ...options }), { code: 'MCP_ERR_STDIO_OPTION', message }, JSON.stringify(options))
 })
 
 t.test('stdio serves the endpoint of a scope, before the app is ready and after', async t => {

@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import { formOf } from '../lib/form.js'
-import { digestOf, elicit, elicitUrl, questionOf, roots, sample, type Question } from '../lib/question.js'
+import { checkQuestions, digestOf, elicit, elicitUrl, questionOf, roots, sample, type Question } from '../lib/question.js'
 import type { SampleParams, Schema } from '../types/index.js'
 import { thrown } from './support/thrown.js'
 import { wait } from './support/time.js'
@@ -64,7 +64,7 @@ t.test('so does a choice of tools (2025-11-25 schema, CreateMessageRequestParams
 
 t.test('a page needs a valid URL, which is sent in its canonical form', async t => {
   t.equal(asPage('x', 'HTTPS://A.example').params.url, 'https://a.example/')
-  for (const url of ['', 'nope', '/relative', 'https://']) t.match(thrown(() => asPage('x', url)), { code: 'ERR_INVALID_URL' }, url)
+  for (const url of ['', 'nope', '/relative', 'https://']) t.match(thrown(() => asPage('x', url)), { code: 'MCP_ERR_INPUT', message: /absolute URL/ }, url)
 })
 
 t.test('an answer to a form must be an action, and what was filled in must fit', async t => {
@@ -193,4 +193,24 @@ t.test('forms that are made anew for each call, as they are where they stand in 
   }
   const left = made.filter(one => one.deref() !== undefined).length
   t.ok(left < made.length / 10, `${left} of ${made.length} compiled forms are still there`)
+})
+
+t.test('what is no question is refused before anybody is asked', async t => {
+  const message = { role: 'user', content: { type: 'text', text: 'a' } }
+  const rows: [() => unknown, RegExp][] = [
+    [() => elicitUrl('Pay', 'nope'), /elicitUrl\(\) needs an absolute URL.*got "nope"/],
+    [() => elicitUrl('Pay', undefined as never), /absolute URL/],
+    [() => elicitUrl(5 as never, 'https://a.example'), /the message to the user must be a string, got number/],
+    [() => elicit(undefined as never, Form), /the message to the user must be a string/],
+    [() => sample({ messages: [] } as never), /sample\(\) needs maxTokens/],
+    [() => sample({} as never), /sample\(\) needs messages/],
+    [() => sample({ messages: 'x', maxTokens: 1 } as never), /sample\(\) needs messages/],
+    [() => sample({ messages: [message] } as never), /sample\(\) needs maxTokens.*got undefined/],
+    [() => sample({ messages: [message], maxTokens: 0 } as never), /maxTokens/],
+    [() => checkQuestions({ a: roots(), b: 5 }), /"b" is no question; make it with elicit/],
+    [() => checkQuestions({ a: { method: 'roots/list' } }), /"a" is no question/],
+    [() => checkQuestions([roots()]), /object of questions/]
+  ]
+  for (const [ask, sentence] of rows) t.match(thrown(ask), { code: 'MCP_ERR_INPUT', message: sentence })
+  t.doesNotThrow(() => checkQuestions({ a: asForm(), b: asPage(), c: asModel(), d: asRoots() }))
 })
