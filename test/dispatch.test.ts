@@ -211,7 +211,7 @@ t.test('a handler that returns its questions runs again when they are answered',
 })
 
 t.test('questions that fail, cannot be asked, or come from a method that asks none, are errors', async t => {
-  const questions = methodOf('m', () => asking({ questions: {} }), { asks: true })
+  const questions = methodOf('m', () => asking({ questions: {}, state: 1 }), { asks: true })
   const rows: [string, Method, () => unknown, RegExp][] = [
     ['that fail', questions, () => Promise.reject(new McpError(-1, 'refused')), /refused/],
     ['that cannot be asked', questions, () => { throw new McpError(-1, 'no forms') }, /no forms/],
@@ -225,7 +225,7 @@ t.test('questions that fail, cannot be asked, or come from a method that asks no
 })
 
 t.test('a call that ends with a question answers with it, whatever its handler has made of it', async t => {
-  const handlers: [string, () => unknown][] = [['a value', () => ({ n: 1 })], ['an error', () => { throw new Error(secret) }], ['its questions', () => asking({ questions: {} })]]
+  const handlers: [string, () => unknown][] = [['a value', () => ({ n: 1 })], ['an error', () => { throw new Error(secret) }], ['its questions', () => asking({ questions: {}, state: 1 })]]
   for (const [what, call] of handlers) {
     const rounds = { required: true, answering: false, result: async () => ({ resultType: 'input_required', inputRequests: {} }) }
     const { channel, exchange } = askingBy(methodOf('m', call, { asks: true }), { require () {} }, rounds)

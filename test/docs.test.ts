@@ -120,6 +120,7 @@ t.test('BB-079 what registers the plugin runs and answers', async t => {
     for (const { headers } of [...of('initialize'), ...of('server/discover')]) {
       t.equal(headers['access-control-allow-origin'], origin, `${title}: a browser may read the answer`)
       t.match(headers['access-control-expose-headers']?.toLowerCase(), 'mcp-session-id', `${title}: and the session`)
+      t.match(headers['access-control-expose-headers']?.toLowerCase(), 'retry-after', `${title}: and when to come back`)
     }
   }))
 })

@@ -16,7 +16,7 @@ export interface SessionOptions {
 export interface SseOptions {
   /** The time between two comments that keep a stream open, in milliseconds. Default: 15 000. */
   keepAlive?: number | undefined
-  /** How long a call of a session may run before it gets a stream that can be resumed, in milliseconds. Default: 1 000. */
+  /** How long a call may run before it gets a stream, where its client takes one, in milliseconds. In a session the stream can be resumed. Default: 1 000. */
   after?: number | undefined
   /** How much may wait for a client that does not read, in bytes. Over it, the stream is destroyed. Default: 4 MiB. */
   maxBuffered?: number | undefined
@@ -97,14 +97,18 @@ export interface McpOptions {
   prompts?: readonly Prompt[] | undefined
   /** Sessions of the handshake revisions, or `false` for none: then every request stands alone. */
   sessions?: false | SessionOptions | undefined
-  /** Whether to serve the HTTP+SSE transport of 2024-11-05. Default: true, but false where `sessions` is false. */
+  /**
+   * Whether to serve the HTTP+SSE transport of 2024-11-05. Default: true, but false where `sessions` is false; `true` serves it all the same,
+   * with sessions of its own. Without 2024-11-05 among `revisions` it is off.
+   */
   httpSse?: boolean | undefined
   /** Streams of server-sent events. */
   sse?: SseOptions | undefined
   /** Who may use the endpoint. Default: everybody. */
   auth?: AuthOptions | undefined
   /**
-   * Host names to accept besides the default, or `*` for all. The default is the loopback names where the server listens on loopback.
+   * Host names to accept, or `*` for all: besides the loopback names where the server listens on loopback, elsewhere these alone. Default:
+   * the loopback names where the server listens on loopback, any name elsewhere.
    * Source: 2026-07-28 basic/transports/streamable-http (Security Warning).
    */
   hosts?: readonly string[] | '*' | undefined
@@ -121,7 +125,7 @@ export interface McpOptions {
   limits?: LimitOptions | undefined
   /** The state that a question sends along with the client and back (2026-07-28). */
   requestState?: RequestStateOptions | undefined
-  /** How long closing waits for open streams to end, in milliseconds. What is left is destroyed. Default: 1 000. */
+  /** How long closing waits for calls in flight, and then again for open streams to end, in milliseconds. What is left is stopped. Default: 1 000. */
   closeTimeout?: number | undefined
   /** Checks values in place of Ajv. */
   validator?: Validator | undefined

@@ -25,7 +25,7 @@ const questions = {
   'server/discover': { headers: { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'server/discover' }, params: { _meta: meta } }
 }
 const [origin] = process.argv.slice(3)
-const wanted = 'authorization,content-type,accept,mcp-protocol-version,mcp-session-id,mcp-method,mcp-name,last-event-id'
+const wanted = 'authorization,content-type,accept,mcp-protocol-version,mcp-session-id,mcp-method,mcp-name,mcp-param-region,last-event-id'
 const answers = []
 for (const { fastify, paths } of apps) {
   await fastify.ready()
