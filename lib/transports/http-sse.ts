@@ -56,7 +56,7 @@ export class HttpSse {
     const peer = this.server.sessions.find(sessionId, 'http-sse', principalIn(request)) === undefined ? undefined : this.peers.get(sessionId)
     if (peer === undefined) return sendError(reply, rpcError('SessionNotFound'), undefined)
     reply.code(202).send()
-    peer.receive(request.body, undefined, authOf(request))
+    peer.receive(request.body, undefined, { auth: authOf(request), request })
   }
 }
 

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import type { AuthInfo } from '../../types/index.js'
 import { dispatch, notify } from '../dispatch.js'
 import { CallCancelled, McpError, NoStreamError, rpcError } from '../errors.js'
@@ -11,6 +12,11 @@ import type { Session } from '../sessions.js'
 import type { Change } from '../changes.js'
 import type { Subscription } from '../subscriptions.js'
 import { BatchAnswer, inUse, readBatch } from './batch.js'
+
+/** Who sent a message, and the request that brought it. */
+export interface Sender { readonly auth?: AuthInfo | undefined, readonly request?: FastifyRequest }
+
+const NOBODY: Sender = {}
 
 export interface PeerOptions {
   /** Sends one message, or an array of them. */
@@ -50,11 +56,11 @@ export class Peer implements Subscription {
   get busy (): boolean { return this.inFlight.size > 0 }
 
   /** One parsed line or body, and who sent it. */
-  receive (value: unknown, raw?: string, auth?: AuthInfo): void {
+  receive (value: unknown, raw?: string, from: Sender = NOBODY): void {
     try {
-      if (Array.isArray(value)) return this.batch(value, auth)
+      if (Array.isArray(value)) return this.batch(value, from)
       const kind = kindOf(value)
-      if (kind === 'request') this.request(value as Request, raw, auth)
+      if (kind === 'request') this.request(value as Request, raw, from)
       else if (kind === 'notification') this.notified(value as Notification)
       else if (kind === 'response') this.session?.answer(value as Response)
       else if (kind === 'invalid') throw rpcError('InvalidRequest', 'not a JSON-RPC 2.0 message')
@@ -69,15 +75,15 @@ export class Peer implements Subscription {
     this.send(errorText(id, rpcError('InternalError')))
   }
 
-  private request (message: Request, raw: string | undefined, auth: AuthInfo | undefined): void {
+  private request (message: Request, raw: string | undefined, from: Sender): void {
     if (this.inFlight.has(message.id)) throw rpcError('InvalidRequest', inUse(message.id))
     const served = this.options.revision ?? this.server.revisions.choose(message, versionIn(message), this.session?.served)
-    this.dispatch(message, served, new PeerChannel(this, message.id), auth, raw)
+    this.dispatch(message, served, new PeerChannel(this, message.id), from, raw)
   }
 
-  private dispatch (message: Request, served: Served, channel: Channel, auth: AuthInfo | undefined, raw?: string): void {
+  private dispatch (message: Request, served: Served, channel: Channel, from: Sender, raw?: string): void {
     const session = served.revision.stateless ? undefined : this.session
-    const exchange = new Exchange(this.server, served, message, channel, session, undefined, auth)
+    const exchange = new Exchange(this.server, served, message, channel, session, from.request, from.auth)
     exchange.raw = raw
     this.inFlight.set(message.id, exchange)
     dispatch(exchange)
@@ -89,13 +95,13 @@ export class Peer implements Subscription {
     notify(served as Served, message, this.inFlight.values())
   }
 
-  private batch (items: unknown[], auth: AuthInfo | undefined): void {
+  private batch (items: unknown[], from: Sender): void {
     const served = this.options.revision ?? this.server.revisions.ofBatch(items, undefined, this.session?.served)
     const batch = readBatch(items, served, this.server.settings.limits.batch, id => this.inFlight.has(id))
     for (const one of batch.responses) this.session?.answer(one)
     for (const one of batch.notifications) this.notified(one)
     const answer = new BatchAnswer(new PeerChannel(this, undefined), batch, false)
-    for (const one of batch.requests) this.dispatch(one, served, answer.member(() => this.answered(one.id)), auth)
+    for (const one of batch.requests) this.dispatch(one, served, answer.member(() => this.answered(one.id)), from)
   }
 
   // Channel side

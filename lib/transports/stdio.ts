@@ -42,7 +42,7 @@ export async function stdio (server: McpServer, { input, output, lineLimit, auth
       } catch (error) {
         return peer.refuse(error, (error as BadMessage).id)
       }
-      peer.receive(value, text, auth)
+      peer.receive(value, text, { auth })
     },
     tooLong: () => peer.refuse(rpcError('InvalidRequest', `a line may have ${lineLimit} bytes`), undefined)
   })

@@ -164,3 +164,19 @@ t.test('it is off where the option says so, where there are no sessions, and whe
     t.equal((await app.inject({ method: 'POST', url: '/mcp/messages?sessionId=x', payload: hello })).statusCode, 404)
   }
 })
+
+t.test('a handler is given the request that brought the message, with its logger', async t => {
+  const seen: unknown[] = []
+  const app = Fastify({ genReqId: request => String(request.headers['x-id'] ?? 'none') })
+  t.teardown(() => app.close())
+  app.decorateRequest('user', '')
+  app.addHook('onRequest', async request => { (request as any).user = request.headers['x-user'] })
+  await app.register(mcpPlugin, { tools: [{ name: 'who', handler: (_: unknown, ctx: any) => { seen.push([ctx.request.id, ctx.request.user, ctx.log === ctx.request.log, ctx.request.mcp.transport]); return 'seen' } }] as never })
+  const url = await app.listen({ port: 0, host: '127.0.0.1' }) + '/mcp'
+  const { endpoint, inbox } = await open(t, url)
+  const say = async (body: unknown) => await fetch(new URL(endpoint, url), { method: 'POST', headers: { 'content-type': 'application/json', 'x-id': 'r-7', 'x-user': 'ada' }, body: JSON.stringify(body) })
+  await say(hello)
+  await say(request(1, 'tools/call', { name: 'who' }))
+  await inbox.first('the answer', one => one.id === 1)
+  t.strictSame(seen, [['r-7', 'ada', true, 'http-sse']])
+})
