@@ -65,7 +65,7 @@ export interface PromptDefinition<A extends Schema = JsonSchema> extends PromptI
   handler (this: FastifyInstance, args: PromptArgs<A>, ctx: Context): PromptReturn | Promise<PromptReturn>
 }
 
-declare const kPrompt: unique symbol
+declare const useDefinePrompt: unique symbol
 
 /** A prompt made by `definePrompt`, whatever its arguments. Add it with the option `prompts` or with `app.mcp.prompts.add`. */
 export interface Prompt extends PromptInfo {
@@ -76,7 +76,7 @@ export interface Prompt extends PromptInfo {
   /** Makes the messages. Nothing is checked here. */
   handler (this: FastifyInstance, args: unknown, ctx: Context): unknown
   /** Set by `definePrompt` only, so that every prompt has been typed by it. Not there at run time. */
-  readonly [kPrompt]: true
+  readonly [useDefinePrompt]: true
 }
 
 /** Types a prompt, so that it can live in a file of its own. Nothing is checked before it is added. */

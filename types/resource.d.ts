@@ -171,7 +171,7 @@ type Single<S extends string> = S extends `${string}*` ? never : S
 type Name<S extends string> = S extends `${infer N}*` ? N : S
 type Value<S extends string> = S extends `${string}*` ? string[] : string
 
-declare const kResource: unique symbol
+declare const useDefineResource: unique symbol
 
 /** A resource or a template made by `defineResource`. Add it with the option `resources` or with `app.mcp.resources.add`. */
 export interface Resource extends ResourceOptions {
@@ -190,7 +190,7 @@ export interface Resource extends ResourceOptions {
   /** Reads it. Nothing is checked here. */
   read (this: FastifyInstance, variables: unknown, ctx: Context): unknown
   /** Set by `defineResource` only, so that every resource has been typed by it. Not there at run time. */
-  readonly [kResource]: true
+  readonly [useDefineResource]: true
 }
 
 /** Types a resource, so that it can live in a file of its own. Nothing is checked before it is added. */

@@ -70,12 +70,12 @@ export interface AnyTool extends ToolInfo {
   handler (this: FastifyInstance, args: unknown, ctx: Context): unknown
 }
 
-declare const kTool: unique symbol
+declare const useDefineTool: unique symbol
 
 /** A tool made by `defineTool`, whatever its schemas. Add it with the option `tools` or with `app.mcp.tools.add`. */
 export interface Tool extends AnyTool {
   /** Set by `defineTool` only, so that every tool has been typed by it. Not there at run time. */
-  readonly [kTool]: true
+  readonly [useDefineTool]: true
 }
 
 /**
