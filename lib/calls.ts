@@ -26,15 +26,15 @@ export class Calls {
 
   /** A call that is there already keeps the time it began; how long it may take is known once its method has said so. */
   add (exchange: Exchange): void {
-    const { timeout } = exchange
-    const { began, hold } = this.open.get(exchange) ?? this.beginning()
+    const { timeout, method } = exchange
+    const { began, hold } = this.open.get(exchange) ?? this.beginning(method?.brief === true)
     this.open.set(exchange, { began, deadline: timeout === 0 ? Infinity : began + timeout, hold })
     this.timer ??= setInterval(() => this.sweep(Date.now()), TICK).unref()
   }
 
-  private beginning () {
+  private beginning (brief: boolean) {
     const began = Date.now()
-    return { began, hold: began + this.after }
+    return { began, hold: brief ? Infinity : began + this.after }
   }
 
   delete (exchange: Exchange): void {

@@ -10,11 +10,12 @@ import * as content from './content.js'
 import { addEndpoint } from './endpoints.js'
 import { InputRejectedError, InputRequired, InputUnsupportedError, MCP_ERR_STDIO_OPEN, MCP_ERR_STDIO_OPTION, MCP_ERR_TWICE, McpError, NoStreamError, ToolError } from './errors.js'
 import { settle } from './options.js'
+import type { Settings } from './options.js'
 import { elicit, elicitUrl, roots, sample } from './question.js'
-import { McpServer } from './server.js'
+import { McpServer, sessionLimits } from './server.js'
 import { kRaw, onlyJson } from './transports/body.js'
 import { guard } from './transports/guard.js'
-import { mount } from './transports/http.js'
+import { mount } from './transports/mount.js'
 import { onError } from './transports/reply.js'
 import { Sockets } from './transports/sockets.js'
 import { stdio } from './transports/stdio.js'
@@ -33,13 +34,15 @@ const plugin: FastifyPluginAsync<McpOptions> = async function (app, options) {
   paths.set(app, settings.path)
   const prefix = (options as { prefix?: string }).prefix ?? ''
   const place = new Place((app.prefix + prefix + settings.path).replace(/\/+$/, '') || '/', settings.auth?.resource)
-  const server = new McpServer(app, settings, place)
+  const server = new McpServer(app, settings, place, settings.shared && await clusterOf(settings, app, settings.shared, app.prefix + prefix + settings.path))
   const streams = new Streams(settings.sse)
   const sockets = new Sockets(app.server)
   const mcp = decorate(app, server, streams)
   for (const tool of settings.tools) server.tools.add(tool, app)
   for (const resource of settings.resources) server.resources.add(resource, app)
   for (const prompt of settings.prompts) server.prompts.add(prompt, app)
+  const { cluster } = server
+  if (cluster !== undefined) app.addHook('onReady', () => cluster.start())
   app.addHook('preClose', async () => {
     await server.close()
     await streams.finished(settings.closeTimeout)
@@ -72,6 +75,13 @@ function identify (bearer: Bearer): onRequestHookHandler {
       done(error as Error)
     }
   }
+}
+
+/** Several processes that serve the endpoint together. Its code is loaded only where there are. */
+async function clusterOf (settings: Settings, { log }: FastifyInstance, shared: NonNullable<Settings['shared']>, path: string) {
+  const [{ Cluster }, { redisBacking, givenBacking }] = await Promise.all([import('./cluster/cluster.js'), import('./cluster/backing.js')])
+  const backing = 'client' in shared ? await redisBacking({ ...shared, prefix: shared.prefix ?? `mcp:${path}:` }, log) : givenBacking(shared.store, shared.broker)
+  return ({ subscriptions, revisions }: McpServer) => new Cluster({ backing, log, limits: sessionLimits(settings), timeout: settings.limits.toolTimeout, subscriptions, served: version => revisions.get(version) })
 }
 
 /** `app.mcp`, an own property of the scope that registers, and `request.mcp`, once for each app. */

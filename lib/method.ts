@@ -18,6 +18,8 @@ export interface Method {
   readonly params: TSchema
   /** The same object is the result as long as nothing changes: its text is kept. */
   readonly shared?: boolean
+  /** It is answered soon or refused: its reply never becomes a stream to be kept alive, so an error keeps its status. */
+  readonly brief?: boolean
   /** It may end with a question to the client (2026-07-28 basic/patterns/mrtr, Supported Requests). */
   readonly asks?: boolean
   /** Member of the params that the header `Mcp-Name` repeats. */
@@ -77,6 +79,6 @@ export interface Channel {
   close (error?: string): void
   /** Calls `listener` once when the client is gone before the answer; at once if it is already. */
   onGone (listener: () => void): void
-  /** Begins the session that `initialize` asked for. Throws where there is no room for one. */
-  open (served: Served, client: Session['client'], capabilities: Session['capabilities']): void
+  /** Begins the session that `initialize` asked for; a promise where other processes have to know of it. Throws where there is no room for one. */
+  open (served: Served, client: Session['client'], capabilities: Session['capabilities']): Promise<void> | void
 }

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import type { TProperties } from '@sinclair/typebox'
-import type { AuthOptions, Implementation, McpOptions, Prompt, Resource, Tool, Validator } from '../types/index.js'
+import type { AuthOptions, Broker, Implementation, McpOptions, Prompt, RedisClient, RedisOptions, Resource, Store, Tool, Validator } from '../types/index.js'
 import { hostsOf, originsOf } from './allowed.js'
 import { MCP_ERR_OPTION } from './errors.js'
 import { revisions } from './revisions/index.js'
@@ -37,7 +37,7 @@ const Options = Type.Object({
   prompts: Type.Optional(Type.Array(Type.Unsafe<Prompt>({ type: 'object' }))),
   sessions: Type.Optional(Type.Union([Type.Literal(false), Type.Object({ idle: ms(), max: count() }, { additionalProperties: false })])),
   httpSse: Type.Optional(Type.Boolean()),
-  sse: group({ keepAlive: Type.Optional(Type.Number({ minimum: 1 })), after: ms(), maxBuffered: count(1) }),
+  sse: group({ keepAlive: Type.Optional(Type.Number({ minimum: 1 })), after: ms(), maxBuffered: count(1), replay: group({ events: count(1), size: count(1), ttl: ms() }) }),
   auth: Type.Optional(Type.Object({
     jwt: group({
       issuer: Type.String({ minLength: 1 }),
@@ -71,9 +71,12 @@ const Options = Type.Object({
   origins: names(),
   pageSize: count(1),
   cache: group({ ttlMs: count(), cacheScope: Type.Optional(Type.Union([Type.Literal('public'), Type.Literal('private')])) }),
-  limits: group({ body: count(1), batch: count(1), streams: count(1), toolTimeout: ms(), resource: count(1) }),
+  limits: group({ body: count(1), batch: count(1), streams: count(1), calls: count(1), questions: count(1), toolTimeout: ms(), resource: count(1) }),
   requestState: group({ keys: Type.Optional(Type.Array(Type.Unsafe<Key>({}), { minItems: 1 })), ttl: Type.Optional(Type.Number({ minimum: 1 })) }),
   closeTimeout: ms(),
+  redis: Type.Optional(Type.Unsafe<RedisClient | RedisOptions>({ type: 'object' })),
+  store: Type.Optional(Type.Unsafe<Store>({ type: 'object' })),
+  broker: Type.Optional(Type.Unsafe<Broker>({ type: 'object' })),
   validator: Type.Optional(Type.Unsafe<Validator>({ type: 'object', required: ['compile'] })),
   prefix: Type.Optional(Type.String()),
   logLevel: Type.Optional(Type.String()),
@@ -128,16 +131,38 @@ export interface Settings {
   prompts: readonly Prompt[]
   sessions: { idle: number, max: number } | false
   httpSse: boolean
-  sse: { keepAlive: number, after: number, maxBuffered: number }
+  sse: { keepAlive: number, after: number, maxBuffered: number, replay: { events: number, size: number, ttl: number } }
   auth: AuthOptions | undefined
   hosts: readonly string[] | '*'
   origins: readonly string[] | '*'
   pageSize: number
   cache: { ttlMs: number, cacheScope: 'public' | 'private' }
-  limits: { body: number, batch: number, streams: number, toolTimeout: number, resource: number }
+  limits: { body: number, batch: number, streams: number, calls: number, questions: number, toolTimeout: number, resource: number }
   requestState: { keys: Uint8Array[], ttl: number }
   closeTimeout: number
+  /** Where processes keep what they share; undefined where there is one. */
+  shared: { client: RedisClient, prefix: string | undefined, timeout: number } | { store: Store, broker: Broker } | undefined
   validator: Validator | undefined
+}
+
+const STORE = ['get', 'set', 'swap', 'delete', 'append', 'read']
+const BROKER = ['publish', 'subscribe', 'close']
+const lacks = (value: object, names: string[]) => names.filter(name => typeof (value as Record<string, unknown>)[name] !== 'function').join(', ')
+
+function sharedOf ({ redis, store, broker }: McpOptions): Settings['shared'] {
+  if (redis !== undefined) {
+    if (store !== undefined || broker !== undefined) throw new MCP_ERR_OPTION('option /redis takes the place of /store and /broker; give the one or the others')
+    const { client, prefix, timeout = 2_000 } = 'call' in redis ? { client: redis } : redis
+    if (typeof client !== 'object' || client === null || lacks(client, ['call', 'duplicate', 'on', 'off']) !== '') throw new MCP_ERR_OPTION('option /redis must be a client or a cluster of ioredis, or { client, prefix, timeout }')
+    if (prefix !== undefined && /[{}]/.test(prefix)) throw new MCP_ERR_OPTION('option /redis/prefix must be without braces')
+    if (!(timeout > 0)) throw new MCP_ERR_OPTION('option /redis/timeout must be a number of ms')
+    return { client, prefix, timeout }
+  }
+  if (store === undefined && broker === undefined) return undefined
+  if (store === undefined || broker === undefined) throw new MCP_ERR_OPTION('options /store and /broker go together')
+  const missing = [lacks(store, STORE), lacks(broker, BROKER)].join(' ').trim()
+  if (missing !== '') throw new MCP_ERR_OPTION(`options /store and /broker have no ${missing}`)
+  return { store, broker }
 }
 
 /** @throws MCP_ERR_OPTION that names the option, what it must be and what it is */
@@ -156,15 +181,16 @@ export function settle (options: McpOptions, bodyLimit: number): Settings {
     prompts: options.prompts ?? [],
     sessions: sessions && { idle: sessions.idle ?? 30 * MINUTE, max: sessions.max ?? 10_000 },
     httpSse: options.httpSse ?? sessions !== false,
-    sse: { keepAlive: sse?.keepAlive ?? 15_000, after: sse?.after ?? 1_000, maxBuffered: sse?.maxBuffered ?? 4 * MIB },
+    sse: { keepAlive: sse?.keepAlive ?? 15_000, after: sse?.after ?? 1_000, maxBuffered: sse?.maxBuffered ?? 4 * MIB, replay: { events: sse?.replay?.events ?? 1_000, size: sse?.replay?.size ?? MIB, ttl: sse?.replay?.ttl ?? 5 * MINUTE } },
     auth: checked(options.auth),
     hosts: hostsOf(options.hosts),
     origins: originsOf(options.origins),
     pageSize: options.pageSize ?? 1_000,
     cache: { ttlMs: cache?.ttlMs ?? MINUTE, cacheScope: cache?.cacheScope ?? (options.auth === undefined ? 'public' : 'private') },
-    limits: { body: limits?.body ?? bodyLimit, batch: limits?.batch ?? 100, streams: limits?.streams ?? 10_000, toolTimeout: limits?.toolTimeout ?? 5 * MINUTE, resource: limits?.resource ?? 16 * MIB },
+    limits: { body: limits?.body ?? bodyLimit, batch: limits?.batch ?? 100, streams: limits?.streams ?? 10_000, calls: limits?.calls ?? 1_000, questions: limits?.questions ?? 100, toolTimeout: limits?.toolTimeout ?? 5 * MINUTE, resource: limits?.resource ?? 16 * MIB },
     requestState: { keys: (options.requestState?.keys ?? []).map(keyOf), ttl: options.requestState?.ttl ?? 10 * MINUTE },
     closeTimeout: options.closeTimeout ?? 1_000,
+    shared: sharedOf(options),
     validator: options.validator
   }
 }

@@ -5,8 +5,21 @@ import { randomUUID } from 'node:crypto'
 
 /** Where events go while somebody is connected. */
 export interface Sink {
-  event (id: string, text: string): void
+  /** Without an id nobody can come back for what follows. */
+  event (id: string | undefined, text: string): void
   disconnect (): void
+}
+
+/** A stream that may outlive its connections. */
+export interface KeptStream {
+  /** An id that stands for the beginning of the stream. */
+  readonly start: string
+  readonly connected: boolean
+  write (text: string): void
+  end (): void
+  attach (sink: Sink, after?: number): void
+  detach (sink: Sink): void
+  release (): void
 }
 
 export const REPLAY: ReplayLimits = { events: 1_000, size: 1_048_576, ttl: 300_000 }
@@ -29,7 +42,7 @@ export interface ShelfLimits {
 }
 
 /** One stream, which may outlive its connections. Its events have ids that no other stream of the session has. */
-export class ReplayStream {
+export class ReplayStream implements KeptStream {
   readonly id = randomUUID().slice(0, 8)
   /** The last of what was sent; the newest has the number `number`. */
   private readonly texts: string[] = []

@@ -1,6 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { rpcError } from './errors.js'
 import type { QuestionMethod } from './question.js'
+import { MemoryStore } from './stores/memory.js'
+import type { Store } from '../types/index.js'
 
 // requestState travels through the client, which may be hostile (2026-07-28 basic/patterns/mrtr, Server Requirements): it is encrypted and
 // authenticated (JWE, A256GCM), belongs to one caller and one request, and lasts for a while only.
@@ -23,6 +25,8 @@ export interface State {
 const MAX_BYTES = 16_384
 /** More than that much takes when it is sealed: a third for base64url, and the header. */
 const MAX_SEALED = 2 * MAX_BYTES
+/** How long a key that processes share is kept after one of them has started to use it, in ms. */
+const KEY_LIFE = 30 * 24 * 3_600_000
 const SEGMENT = /^[A-Za-z0-9_-]*$/
 
 export interface StateOptions {
@@ -33,15 +37,16 @@ export interface StateOptions {
 
 /** Seals and opens requestState. The library is loaded by the first call that asks. */
 export class RequestStates {
-  private readonly keys: Map<string, Uint8Array>
   private readonly ttl: number
-  /** Ids of states that count once and have been used, with the end of their time. */
-  private readonly used = new Map<string, number>()
+  private readonly store: Store
+  private keys: Map<string, Uint8Array>
 
-  constructor ({ keys, ttl }: StateOptions) {
-    const all = keys.length === 0 ? [randomBytes(32)] : keys
-    this.keys = new Map(all.map(key => [keyId(key), key]))
+  /** @param shared what several processes share; without keys of their own they find one there */
+  constructor ({ keys, ttl }: StateOptions, shared?: Store) {
+    const all = keys.length === 0 && shared === undefined ? [randomBytes(32)] : keys
+    this.keys = byId(all)
     this.ttl = ttl
+    this.store = shared ?? new MemoryStore()
   }
 
   /** @throws Error that names the largest part, where there is too much of it */
@@ -49,38 +54,51 @@ export class RequestStates {
     const bytes = new TextEncoder().encode(JSON.stringify({ ...state, once: carried(state.once), until: Date.now() + this.ttl }))
     if (bytes.length > MAX_BYTES) throw tooLarge(bytes.length, largest(state))
     const { CompactEncrypt } = await import('jose')
-    const [kid, key] = [...this.keys][0] as [string, Uint8Array]
+    const [kid, key] = [...await this.known()][0] as [string, Uint8Array]
     return await new CompactEncrypt(bytes).setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid }).encrypt(key)
   }
 
   /** @throws McpError -32602, the same for all that can be wrong with it */
   async open (sealed: string, bound: string): Promise<State> {
-    const state = await this.read(sealed).catch(() => undefined)
+    const keys = await this.known()
+    const state = await read(sealed, keys).catch(() => undefined)
     if (state === undefined || state.until <= Date.now() || state.bound !== bound) throw refused()
-    if (state.single !== undefined) this.use(state.single, state.until)
+    if (state.single !== undefined && !await reached(this.store.swap(`state:${state.single}`, undefined, '1', state.until - Date.now()))) throw refused()
     return state
   }
 
-  private async read (sealed: string): Promise<State & { until: number }> {
-    if (sealed.length > MAX_SEALED) throw refused()
-    // Decoders forgive spare bits; two spellings of one state would be two states.
-    if (!sealed.split('.').every(canonical)) throw refused()
-    const { compactDecrypt, decodeProtectedHeader } = await import('jose')
-    const key = this.keys.get(String(decodeProtectedHeader(sealed).kid))
-    if (key === undefined) throw refused()
-    const { plaintext } = await compactDecrypt(sealed, key, { keyManagementAlgorithms: ['dir'], contentEncryptionAlgorithms: ['A256GCM'] })
-    const { once, ...rest } = JSON.parse(new TextDecoder().decode(plaintext))
-    return { ...rest, once: Object.fromEntries(once) }
-  }
-
-  private use (id: string, until: number): void {
-    const now = Date.now()
-    for (const [old, end] of this.used) if (end <= now) this.used.delete(old)
-    if (this.used.has(id)) throw refused()
-    this.used.set(id, until)
+  private async known (): Promise<ReadonlyMap<string, Uint8Array>> {
+    if (this.keys.size === 0) this.keys = byId([await reached(sharedKey(this.store))])
+    return this.keys
   }
 }
 
+async function read (sealed: string, keys: ReadonlyMap<string, Uint8Array>): Promise<State & { until: number }> {
+  if (sealed.length > MAX_SEALED) throw refused()
+  // Decoders forgive spare bits; two spellings of one state would be two states.
+  if (!sealed.split('.').every(canonical)) throw refused()
+  const { compactDecrypt, decodeProtectedHeader } = await import('jose')
+  const key = keys.get(String(decodeProtectedHeader(sealed).kid))
+  if (key === undefined) throw refused()
+  const { plaintext } = await compactDecrypt(sealed, key, { keyManagementAlgorithms: ['dir'], contentEncryptionAlgorithms: ['A256GCM'] })
+  const { once, ...rest } = JSON.parse(new TextDecoder().decode(plaintext))
+  return { ...rest, once: Object.fromEntries(once) }
+}
+
+/** The first process to need a key makes one for all. */
+async function sharedKey (store: Store): Promise<Uint8Array> {
+  for (;;) {
+    const key = await store.get('state-key', { touch: KEY_LIFE })
+    if (key !== undefined) return Buffer.from(key, 'base64')
+    await store.swap('state-key', undefined, randomBytes(32).toString('base64'), KEY_LIFE)
+  }
+}
+
+async function reached<T> (what: Promise<T>): Promise<T> {
+  return await what.catch(() => { throw rpcError('Unavailable', 'what the processes of this server share cannot be reached; try again') })
+}
+
+const byId = (keys: Uint8Array[]): Map<string, Uint8Array> => new Map(keys.map(key => [keyId(key), key]))
 const refused = () => rpcError('InvalidParams', 'requestState is not valid here, or its time is over; make the call again without it')
 const canonical = (segment: string): boolean => SEGMENT.test(segment) && Buffer.from(segment, 'base64url').toString('base64url') === segment
 /** Tells keys apart without telling them. */

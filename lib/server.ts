@@ -1,8 +1,9 @@
 import type { FastifyInstance } from 'fastify'
-import type { Mcp, Prompt, Resource, Tool } from '../types/index.js'
+import type { Health, Mcp, Prompt, Resource, Tool } from '../types/index.js'
 import { Access } from './auth/access.js'
 import type { Place } from './auth/place.js'
 import { Calls } from './calls.js'
+import type { Cluster } from './cluster/cluster.js'
 import type { Change } from './changes.js'
 import { CallCancelled } from './errors.js'
 import { cancellation } from './features/cancellation.js'
@@ -20,6 +21,7 @@ import type { Settings } from './options.js'
 import { Revisions } from './revisions/index.js'
 import { ServedRevision } from './served.js'
 import { Sessions } from './sessions.js'
+import type { SessionLimits } from './session-limits.js'
 import { Subscriptions } from './subscriptions.js'
 import { expire, inputRequired } from './dispatch.js'
 import { RequestStates } from './request-state.js'
@@ -44,15 +46,18 @@ export class McpServer implements Endpoint {
   private readonly features: Feature[]
   private readonly served: ServedRevision[]
   private readonly changes = new Map<string, Change>()
+  /** The other processes that serve this endpoint; undefined where this one is alone. */
+  readonly cluster: Cluster | undefined
 
-  /** @param place where clients find the endpoint */
-  constructor (app: FastifyInstance, settings: Settings, place?: Place) {
+  /**
+   * @param place where clients find the endpoint
+   * @param clusterOf makes what several processes have in common
+   */
+  constructor (app: FastifyInstance, settings: Settings, place?: Place, clusterOf?: (server: McpServer) => Cluster) {
     this.app = app
     this.settings = settings
     this.access = new Access(settings.auth ?? {}, settings.auth && place)
     this.calls = new Calls(settings.sse.after, expire)
-    this.sessions = new Sessions(settings.sessions || { idle: Infinity, max: settings.httpSse ? 10_000 : 0 })
-    this.states = new RequestStates(settings.requestState)
     const begun = () => this.started
     app.addHook('onReady', done => { this.started = true; done() })
     const { limits, pageSize, cache, validator } = settings
@@ -73,6 +78,9 @@ export class McpServer implements Endpoint {
     ]
     this.served = settings.revisions.map(revision => new ServedRevision(revision, this.features, settings.serverInfo))
     this.revisions = new Revisions<Served>(this.served)
+    this.cluster = clusterOf?.(this)
+    this.states = new RequestStates(settings.requestState, this.cluster?.member.store)
+    this.sessions = this.cluster?.sessions ?? new Sessions(sessionLimits(settings))
   }
 
   /** Tells listeners once, however often one turn of the loop brings the same change. */
@@ -85,7 +93,7 @@ export class McpServer implements Endpoint {
   private announce (): void {
     const changes = [...this.changes.values()]
     this.changes.clear()
-    for (const change of changes) this.subscriptions.publish(change)
+    for (const change of changes) (this.cluster ?? this.subscriptions).publish(change)
   }
 
   private completion (timeout: number): Feature {
@@ -140,6 +148,7 @@ export class McpServer implements Endpoint {
         has: name => prompts.has(name)
       },
       stdio,
+      health: () => healthOf(this.cluster?.health),
       stats: () => ({ sessions: this.sessions.size, streams: streams(), calls: this.calls.size })
     }
   }
@@ -151,5 +160,17 @@ export class McpServer implements Endpoint {
     this.calls.stop(new CallCancelled('The server is closing'))
     this.subscriptions.end()
     this.sessions.endAll('The server is closing')
+    await this.cluster?.close()
   }
+}
+
+function healthOf (redis: { ok: boolean, since: number, error: string | undefined } | undefined): Health {
+  if (redis === undefined) return { ok: true }
+  return { ok: redis.ok, shared: { ok: redis.ok, since: new Date(redis.since), ...(redis.error !== undefined && { error: redis.error }) } }
+}
+
+/** Without sessions of its own, an endpoint may still have those of HTTP+SSE, which last as long as their streams. */
+export function sessionLimits ({ sessions, httpSse, limits, sse }: Settings): SessionLimits {
+  const { idle, max } = sessions || { idle: Infinity, max: httpSse ? 10_000 : 0 }
+  return { idle, max, calls: limits.calls, questions: limits.questions, replay: sse.replay }
 }

@@ -2,13 +2,16 @@ import { randomUUID } from 'node:crypto'
 import type { ClientCapabilities, Implementation } from '../types/index.js'
 import { MAX_URIS } from './changes.js'
 import type { Change } from './changes.js'
-import { CallCancelled, InputRejectedError, rpcError } from './errors.js'
+import { Asks } from './asks.js'
+import { CallCancelled, rpcError } from './errors.js'
 import type { Exchange } from './exchange.js'
-import { notificationText } from './jsonrpc.js'
-import type { Id, Response } from './jsonrpc.js'
+import type { Id, Notification, Response } from './jsonrpc.js'
 import type { Served } from './method.js'
 import type { LEVELS } from './schemas/envelope.js'
-import { REPLAY, Replays, Shelf, SHELF } from './replay.js'
+import { Replays, Shelf, SHELF } from './replay.js'
+import type { KeptStream } from './replay.js'
+import { BOUNDS } from './session-limits.js'
+import type { SessionBounds, SessionLimits } from './session-limits.js'
 import type { Subscription } from './subscriptions.js'
 
 const NOTHING: ReadonlySet<Exchange> = new Set()
@@ -34,18 +37,19 @@ export class Session {
   /** Last use, in ms of Date.now(). */
   seen = Date.now()
   /** Streams for changes, the newest last: a change goes to that one alone (2025-11-25 basic/transports, Multiple Connections). */
-  private streams: Subscription[] | undefined
+  protected streams: Subscription[] | undefined
   private calls: Set<Exchange> | undefined
   private kept: Replays | undefined
   private readonly shelf: Shelf | undefined
   /** Resources whose updates it wants (`resources/subscribe`). */
-  private uris: Set<string> | undefined
+  protected uris: Set<string> | undefined
   private subscribed = 0
   /** Our own requests that wait for an answer. */
-  private waiting: Map<Id, (response: Response | Error) => void> | undefined
-  private asked = 0
+  private waiting: Asks | undefined
+  private readonly bounds: SessionBounds
 
-  constructor (id: string, transport: Transport, served: Served, client: Implementation | undefined, capabilities: ClientCapabilities, principal?: string, shelf?: Shelf) {
+  constructor (id: string, transport: Transport, served: Served, client: Implementation | undefined, capabilities: ClientCapabilities, principal?: string, shelf?: Shelf, bounds = BOUNDS) {
+    this.bounds = bounds
     this.id = id
     this.transport = transport
     this.served = served
@@ -58,7 +62,18 @@ export class Session {
   get inFlight (): ReadonlySet<Exchange> { return this.calls ?? NOTHING }
   get busy (): boolean { return this.inFlight.size > 0 || this.streams?.some(stream => stream.connected !== false) === true }
   /** What its streams have brought, for clients that come back. */
-  get replays (): Replays { return (this.kept ??= new Replays(REPLAY, this.shelf)) }
+  get replays (): Replays { return (this.kept ??= new Replays(this.bounds.replay, this.shelf)) }
+  /** Begins the ids of its own requests. */
+  protected get asks (): string { return 'ask-' }
+
+  /** A stream for the answers to requests of these ids. */
+  stream (ids: Id[]): KeptStream { return this.replays.open() }
+
+  /** @throws McpError (503) where its calls are as many as they may be */
+  admit (more = 1): void {
+    const { calls } = this.bounds
+    if (this.inFlight.size + more > calls) throw rpcError('Unavailable', `a session may have ${calls} calls in flight; wait for some of them`)
+  }
 
   began (exchange: Exchange): void { (this.calls ??= new Set()).add(exchange) }
   ended (exchange: Exchange): void {
@@ -77,8 +92,12 @@ export class Session {
   newest (stream: Subscription): boolean { return (this.open ?? this.streams?.at(-1)) === stream }
   private get open (): Subscription | undefined { return this.streams?.findLast(one => one.connected !== false) }
 
+  // What other processes must know, where there are any, is done when the promise says so.
+
+  setLevel (level: NonNullable<Session['logLevel']>): Promise<void> | void { this.logLevel = level }
+
   /** @throws McpError where that is more than a session may have */
-  subscribe (uri: string): void {
+  subscribe (uri: string): Promise<void> | void {
     const uris = (this.uris ??= new Set())
     if (uris.has(uri)) return
     if (this.subscribed + uri.length > MAX_URIS) throw rpcError('InvalidParams', `a session may subscribe to URIs of ${MAX_URIS} characters together; unsubscribe from some first`)
@@ -86,7 +105,14 @@ export class Session {
     uris.add(uri)
   }
 
-  unsubscribe (uri: string): void {
+  get subscriptions (): Iterable<string> { return this.uris ?? [] }
+
+  protected subscribedTo (uris: string[]): void {
+    this.uris = new Set(uris)
+    this.subscribed = uris.reduce((sum, uri) => sum + uri.length, 0)
+  }
+
+  unsubscribe (uri: string): Promise<void> | void {
     if (this.uris?.delete(uri) === true) this.subscribed -= uri.length
   }
 
@@ -101,39 +127,17 @@ export class Session {
 
   /** A request of our own. What aborts the call takes the question back. */
   ask (method: string, params: Record<string, unknown>, send: (text: string) => void, signal: AbortSignal): Promise<unknown> {
-    const id = `ask-${++this.asked}`
-    return new Promise((resolve, reject) => {
-      const withdraw = () => {
-        this.waiting?.delete(id)
-        send(notificationText('notifications/cancelled', { requestId: id, reason: 'The call that asked is over' }))
-        reject(signal.reason)
-      }
-      if (signal.aborted) return reject(signal.reason)
-      signal.addEventListener('abort', withdraw, { once: true })
-      const settle = (response: Response | Error) => {
-        signal.removeEventListener('abort', withdraw)
-        if (response instanceof Error) return reject(response)
-        if (!('error' in response)) return resolve(response.result)
-        const { code, message } = { ...response.error as { code?: unknown, message?: unknown } | null }
-        reject(new InputRejectedError(`The client answered ${method} with an error: ${typeof message === 'string' ? message : 'it says no more'}`, typeof code === 'number' ? code : undefined))
-      }
-      ;(this.waiting ??= new Map()).set(id, settle)
-      send(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
-    })
+    return (this.waiting ??= new Asks(this.asks, this.bounds.questions)).ask(method, params, send, signal)
   }
 
   /** No answer will come any more. */
-  unanswered (reason: Error): void {
-    for (const settle of this.waiting?.values() ?? []) settle(reason)
-    this.waiting = undefined
-  }
+  unanswered (reason: Error): void { this.waiting?.none(reason) }
 
   /** The client's answer to a request of ours; one that nobody waits for is no error. */
-  answer (response: Response): void {
-    const settle = this.waiting?.get(response.id)
-    this.waiting?.delete(response.id)
-    settle?.(response)
-  }
+  answer (response: Response): Promise<void> | void { this.waiting?.answer(response) }
+
+  /** A notification of the client came in; it may be for a call that runs elsewhere. */
+  heard (message: Notification): Promise<void> | void {}
 
   close (reason: string): void {
     for (const exchange of [...this.inFlight]) exchange.cancel(new CallCancelled(reason))
@@ -142,34 +146,33 @@ export class Session {
   }
 }
 
-export interface SessionLimits { idle: number, max: number }
-
 /** The sessions of one endpoint: unguessable ids, an end after idle time, and a bound on how many there are. */
 export class Sessions {
-  private readonly byId = new Map<string, Session>()
+  protected readonly byId = new Map<string, Session>()
   /** Whose client has said nothing since `initialize`, the oldest first. */
   private readonly fresh = new Set<Session>()
   private readonly shelf: Shelf
-  private readonly limits: SessionLimits
+  protected readonly limits: SessionLimits
+  protected readonly bounds: SessionBounds
   private timer: NodeJS.Timeout | undefined
 
-  constructor (limits: SessionLimits, shelf = new Shelf(SHELF)) {
+  constructor (limits: SessionLimits, shelf?: Shelf) {
     this.limits = limits
-    this.shelf = shelf
+    this.bounds = { ...BOUNDS, ...limits }
+    this.shelf = shelf ?? new Shelf({ ...SHELF, ttl: this.bounds.replay.ttl })
   }
 
   get size (): number { return this.byId.size }
 
   /** @throws McpError (503) where there are as many as there may be */
   open (transport: Transport, served: Served, client?: Implementation, capabilities: ClientCapabilities = {}, principal?: string): Session {
-    if (this.byId.size >= this.limits.max) this.makeRoom()
-    if (this.byId.size >= this.limits.max) throw rpcError('Unavailable', 'there are too many sessions; try again later')
-    const session = new Session(randomUUID(), transport, served, client, capabilities, principal, this.shelf)
-    this.byId.set(session.id, session)
+    const session = this.keep(new Session(randomUUID(), transport, served, client, capabilities, principal, this.shelf, this.bounds))
     if (transport === 'http') this.fresh.add(session)
-    this.timer ??= setInterval(() => this.sweep(), Math.min(Math.max(this.limits.idle / 4, 50), 30_000)).unref()
     return session
   }
+
+  /** Resolves when other processes know of the session; undefined where there are none. */
+  known (session: Session): Promise<void> | undefined { return undefined }
 
   /** The session, which counts as used; undefined where there is none, its time is over, or it is another's. */
   find (id: string, transport: Transport, principal?: string): Session | undefined {
@@ -185,13 +188,24 @@ export class Sessions {
     return session?.transport !== transport || session.principal !== principal || this.expired(session, Date.now()) ? undefined : session
   }
 
-  end (session: Session, reason: string): void {
+  /** A promise where that takes a while. */
+  end (session: Session, reason: string): Promise<void> | void { this.drop(session, reason) }
+
+  endAll (reason: string): void { for (const session of [...this.byId.values()]) this.drop(session, reason) }
+
+  protected keep<S extends Session> (session: S): S {
+    if (this.byId.size >= this.limits.max) this.makeRoom()
+    if (this.byId.size >= this.limits.max) throw rpcError('Unavailable', 'there are too many sessions; try again later')
+    this.byId.set(session.id, session)
+    this.timer ??= setInterval(() => this.sweep(), Math.min(Math.max(this.limits.idle / 4, 50), 30_000)).unref()
+    return session
+  }
+
+  protected drop (session: Session, reason: string): void {
     this.fresh.delete(session)
     if (this.byId.delete(session.id)) session.close(reason)
     if (this.byId.size === 0) this.stop()
   }
-
-  endAll (reason: string): void { for (const session of [...this.byId.values()]) this.end(session, reason) }
 
   private expired (session: Session, now: number): boolean {
     const idle = this.fresh.has(session) ? Math.min(this.limits.idle, FRESH.idle) : this.limits.idle
@@ -199,16 +213,16 @@ export class Sessions {
   }
 
   /** A session whose client is there goes before no other; of the rest the oldest does, so that nobody can shut the others out by opening many. */
-  private makeRoom (): void {
+  protected makeRoom (): void {
     this.sweep()
     const [oldest] = this.fresh
-    if (this.byId.size >= this.limits.max && oldest !== undefined && Date.now() - oldest.seen > FRESH.grace) this.end(oldest, 'The session was not used, and another needed the room')
+    if (this.byId.size >= this.limits.max && oldest !== undefined && Date.now() - oldest.seen > FRESH.grace) this.drop(oldest, 'The session was not used, and another needed the room')
   }
 
   private sweep (): void {
     const now = Date.now()
     this.shelf.sweep(now)
-    for (const session of [...this.byId.values()]) if (this.expired(session, now)) this.end(session, 'The session was idle too long')
+    for (const session of [...this.byId.values()]) if (this.expired(session, now)) this.drop(session, 'The session was idle too long')
   }
 
   private stop (): void {

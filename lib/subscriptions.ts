@@ -4,8 +4,8 @@ import type { Change } from './changes.js'
 /** A stream held open for changes: a GET stream, HTTP+SSE, `subscriptions/listen` or stdio. */
 export interface Subscription {
   wants (change: Change): boolean
-  /** `plain` is the message of the handshake revisions, the same text for all. */
-  deliver (change: Change, plain: string): void
+  /** `plain` is the message of the handshake revisions, the same text for all; `at` its place in the journal, where processes share one. */
+  deliver (change: Change, plain: string, at?: string): void
   /** False while nobody is connected to a stream that can be come back to. */
   readonly connected?: boolean
   /** Any message, on a stream that takes more than changes. */
@@ -62,9 +62,9 @@ export class Subscriptions {
     this.timer = undefined
   }
 
-  publish (change: Change): void {
+  publish (change: Change, at?: string): void {
     const plain = changeText(change)
-    for (const subscription of this.open) if (subscription.wants(change)) subscription.deliver(change, plain)
+    for (const subscription of this.open) if (subscription.wants(change)) subscription.deliver(change, plain, at)
   }
 
   end (): void {

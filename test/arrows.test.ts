@@ -12,8 +12,8 @@ const table = (rows: Record<string, string>) => new Map(Object.entries(rows).map
 /** At run time. The first block is the road that a message takes; below it stand the rooms that serve it. */
 const arrows = table({
   bin: 'endpoints',
-  index: 'options server transports auth sessions subscriptions stores brokers connection content endpoints errors question',
-  transports: 'dispatch revisions sessions subscriptions jsonrpc errors exchange connection schemas target',
+  index: 'options server transports auth sessions subscriptions stores brokers cluster connection content endpoints errors question',
+  transports: 'dispatch revisions sessions subscriptions cluster jsonrpc errors exchange connection schemas target',
   dispatch: 'content context validate telemetry jsonrpc errors method',
   exchange: 'auth context input rounds schemas jsonrpc errors',
   context: 'input question schemas jsonrpc errors',
@@ -24,8 +24,11 @@ const arrows = table({
   extensions: 'validate page uri-template schemas errors jsonrpc json-schema content changes method registry',
   auth: 'errors target',
   revisions: 'schemas errors jsonrpc',
-  sessions: 'errors jsonrpc replay changes',
+  sessions: 'asks errors jsonrpc replay changes session-limits',
+  'session-limits': 'replay',
+  asks: 'errors jsonrpc',
   subscriptions: 'errors changes',
+  cluster: 'stores brokers sessions replay changes jsonrpc errors',
   stores: '',
   brokers: '',
   telemetry: '',
@@ -50,7 +53,7 @@ const arrows = table({
   schemas: 'errors',
   'uri-template': 'errors',
   page: 'errors',
-  'request-state': 'errors'
+  'request-state': 'errors stores'
 })
 
 /** Arrows besides those that carry nothing but types. `exchange` and `method` are the words in which all rooms but the lowest speak of a message. */
@@ -61,7 +64,8 @@ const typeArrows = table({
   exchange: 'method calls sessions request-state',
   input: 'exchange question',
   rounds: 'exchange request-state',
-  server: 'exchange method options changes',
+  server: 'exchange method options changes cluster session-limits',
+  cluster: 'method subscriptions session-limits',
   features: 'context exchange subscriptions',
   extensions: 'context exchange subscriptions',
   sessions: 'stores brokers exchange method subscriptions changes schemas',
@@ -234,6 +238,6 @@ t.test('a function fits on a page', async t => {
 })
 
 t.test('the table holds no arrow of a room that is gone', async t => {
-  const expected = new Set([...words('auth extensions stores brokers telemetry'), ...lib.map(roomOf)])
+  const expected = new Set([...words('auth extensions telemetry'), ...lib.map(roomOf)])
   t.strictSame([...arrows.keys(), ...typeArrows.keys(), ...packages.keys()].filter(room => !expected.has(room)), [])
 })

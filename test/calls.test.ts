@@ -134,3 +134,14 @@ t.test('all calls can be stopped: their time is over', async t => {
   t.strictSame(expired, made.map(({ exchange }) => [exchange, reason]))
   t.equal(calls.size, 0)
 })
+
+t.test('a reply that is there soon is not made a stream to be kept alive', async t => {
+  const calls = new Calls(20, never)
+  const { exchange, channel } = exchangeOf(endpoint, 'initialize')
+  exchange.method = { name: 'initialize', brief: true } as NonNullable<Exchange['method']>
+  calls.add(exchange)
+  const other = calling(calls)
+  t.ok(await until(() => other.channel.held === 1))
+  t.equal(channel.held, 0)
+  for (const one of [exchange, other.exchange]) calls.delete(one)
+})

@@ -20,21 +20,22 @@ t.test('with no options everything has a value', async t => {
     prompts: [],
     sessions: { idle: 1_800_000, max: 10_000 },
     httpSse: true,
-    sse: { keepAlive: 15_000, after: 1_000, maxBuffered: 4 * MIB },
+    sse: { keepAlive: 15_000, after: 1_000, maxBuffered: 4 * MIB, replay: { events: 1_000, size: MIB, ttl: 300_000 } },
     auth: undefined,
     hosts: [],
     origins: [],
     pageSize: 1_000,
     cache: { ttlMs: 60_000, cacheScope: 'public' },
-    limits: { body: MIB, batch: 100, streams: 10_000, toolTimeout: 300_000, resource: 16 * MIB },
+    limits: { body: MIB, batch: 100, streams: 10_000, calls: 1_000, questions: 100, toolTimeout: 300_000, resource: 16 * MIB },
     requestState: { keys: [], ttl: 600_000 },
     closeTimeout: 1_000,
+    shared: undefined,
     validator: undefined
   })
 })
 
 t.test('an option given as undefined has its default', async t => {
-  const names = ['serverInfo', 'instructions', 'path', 'revisions', 'tools', 'sessions', 'httpSse', 'sse', 'resources', 'prompts', 'requestState', 'auth', 'hosts', 'origins', 'pageSize', 'cache', 'limits', 'closeTimeout', 'validator']
+  const names = ['serverInfo', 'instructions', 'path', 'revisions', 'tools', 'sessions', 'httpSse', 'sse', 'resources', 'prompts', 'requestState', 'auth', 'hosts', 'origins', 'pageSize', 'cache', 'limits', 'closeTimeout', 'redis', 'store', 'broker', 'validator']
   t.strictSame(settled(Object.fromEntries(names.map(name => [name, undefined]))), settled())
 })
 
@@ -42,7 +43,7 @@ t.test('a part of a group leaves the rest of it as it is', async t => {
   const rows: [McpOptions, object][] = [
     [{ sessions: { max: 5 } }, { sessions: { idle: 1_800_000, max: 5 } }],
     [{ sessions: { idle: 0 } }, { sessions: { idle: 0, max: 10_000 } }],
-    [{ sse: { after: 0 } }, { sse: { keepAlive: 15_000, after: 0, maxBuffered: 4 * MIB } }],
+    [{ sse: { after: 0 } }, { sse: { keepAlive: 15_000, after: 0, maxBuffered: 4 * MIB, replay: { events: 1_000, size: MIB, ttl: 300_000 } } }],
     [{ cache: { ttlMs: 0 } }, { cache: { ttlMs: 0, cacheScope: 'public' } }],
     [{ cache: { cacheScope: 'private' } }, { cache: { ttlMs: 60_000, cacheScope: 'private' } }],
     [{ limits: { toolTimeout: 0, body: 10 } }, { limits: { body: 10, batch: 100, toolTimeout: 0 } }]
@@ -150,4 +151,20 @@ t.test('who may use the endpoint is said in one way, and safely', async t => {
     [{ jwt, resource: '/mcp' }, /\/auth\/resource must be the absolute URL/], [{ jwt, resource: 'https://a.example/#x' }, /without a fragment/], [{ authenticate: 'x' }, /\/auth\/authenticate must be a function/], [{ jwt, implies: 1 }, /\/auth\/implies must be a function/], [{ jwt, realm: 'x' }, /realm is not a known property/]
   ]
   for (const [auth, message] of bad) t.throws(() => settled({ auth } as McpOptions), { code: 'MCP_ERR_OPTION', message }, JSON.stringify(auth))
+})
+
+t.test('what processes share is Redis, or a store and a broker', async t => {
+  const nothing = () => {}
+  // A client of ioredis has a command of that name, too.
+  const client = { status: 'ready', client: nothing, call: nothing, duplicate: nothing, on: nothing, off: nothing } as never
+  const store = Object.fromEntries(['get', 'set', 'swap', 'delete', 'append', 'read'].map(name => [name, nothing])) as never
+  const broker = Object.fromEntries(['publish', 'subscribe', 'close'].map(name => [name, nothing])) as never
+  t.strictSame(settled({ redis: client }).shared, { client, prefix: undefined, timeout: 2_000 })
+  t.strictSame(settled({ redis: { client, prefix: 'p:', timeout: 100 } }).shared, { client, prefix: 'p:', timeout: 100 })
+  t.strictSame(settled({ store, broker }).shared, { store, broker })
+  const wrong: [McpOptions, RegExp][] = [
+    [{ redis: {} as never }, /redis/], [{ redis: { client: {} as never } }, /ioredis/], [{ redis: { call: nothing } as never }, /ioredis/], [{ redis: { client, prefix: '{x}' } }, /prefix/],
+    [{ redis: { client, timeout: 0 } }, /timeout/], [{ redis: client, store, broker }, /store/], [{ store }, /broker/], [{ store: {} as never, broker }, /append/]
+  ]
+  for (const [options, message] of wrong) t.match(thrown(() => settled(options)), { code: 'MCP_ERR_OPTION', message })
 })

@@ -6,7 +6,7 @@ import { wait } from './support/time.js'
 function sink () {
   const seen: string[] = []
   let ended = 0
-  const one: Sink = { event: (id, text) => { seen.push(`${id.split('.')[1]}:${text}`) }, disconnect: () => { ended++ } }
+  const one: Sink = { event: (id, text) => { seen.push(`${id?.split('.')[1]}:${text}`) }, disconnect: () => { ended++ } }
   return { one, seen, ended: () => ended }
 }
 

@@ -95,6 +95,20 @@ export interface Stats {
   readonly calls: number
 }
 
+/** Whether what the server needs is there. */
+export interface Health {
+  /** False while calls of sessions are answered with 503. */
+  readonly ok: boolean
+  /** What several processes share: Redis, say. Absent where there is one process. */
+  readonly shared?: {
+    readonly ok: boolean
+    /** When that became so. */
+    readonly since: Date
+    /** Why it is not. */
+    readonly error?: string
+  }
+}
+
 /** `app.mcp`: the server of the scope that registered the plugin. */
 export interface Mcp {
   /** The tools of this server. */
@@ -110,4 +124,6 @@ export interface Mcp {
   stdio (options?: StdioOptions): Promise<void>
   /** What goes on in this process, for metrics and tests. */
   stats (): Stats
+  /** What is wrong, for a readiness check. It asks nobody: it says how the last commands went. */
+  health (): Health
 }

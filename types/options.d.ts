@@ -1,15 +1,28 @@
 import type { AuthOptions } from './auth.js'
+import type { Broker } from './broker.js'
 import type { Implementation, JsonObject, Revision } from './protocol.js'
 import type { Prompt } from './prompt.js'
+import type { RedisClient, RedisOptions } from './redis.js'
 import type { Resource } from './resource.js'
+import type { Store } from './store.js'
 import type { Tool } from './tool.js'
 
-/** Sessions of the handshake revisions, kept in the memory of this process. */
+/** Sessions of the handshake revisions. They are kept in the memory of this process, or with `redis` for all processes. */
 export interface SessionOptions {
   /** How long a session lives without a request or a stream, in milliseconds. Default: 1 800 000 (30 minutes). */
   idle?: number | undefined
   /** The greatest number of sessions. Over it, opening one is 503 with `Retry-After`. Default: 10 000. */
   max?: number | undefined
+}
+
+/** What is kept of the streams of a session, for clients that come back for the rest. Source: 2025-11-25 basic/transports (Resumability and Redelivery). */
+export interface ReplayOptions {
+  /** Messages that are kept; the oldest go first. Default: 1 000. */
+  events?: number | undefined
+  /** Characters that are kept. Default: 1 048 576. */
+  size?: number | undefined
+  /** How long a stream without a connection is kept, in milliseconds. Default: 300 000 (5 minutes). */
+  ttl?: number | undefined
 }
 
 /** Streams of server-sent events. */
@@ -20,6 +33,8 @@ export interface SseOptions {
   after?: number | undefined
   /** How much may wait for a client that does not read, in bytes. Over it, the stream is destroyed. Default: 4 MiB. */
   maxBuffered?: number | undefined
+  /** What is kept for clients that lost a stream: of each session, or with `redis` of each stream. */
+  replay?: ReplayOptions | undefined
 }
 
 /** How long a client may keep a list. Source: 2026-07-28 server/utilities/caching. */
@@ -38,6 +53,10 @@ export interface LimitOptions {
   batch?: number | undefined
   /** The number of streams held open for changes. Over it, one more is 503 with `Retry-After`. Default: 10 000. */
   streams?: number | undefined
+  /** The number of calls in flight of one session. Over it, one more is 503. Default: 1 000. */
+  calls?: number | undefined
+  /** The number of questions that a client of the handshake revisions has not answered yet. Over it, asking rejects. Default: 100. */
+  questions?: number | undefined
   /**
    * How long a call may run, in milliseconds; 0 is for ever. A tool may have its own `timeout`. It holds for reading a resource, getting a
    * prompt and completing an argument, too. Default: 300 000 (5 minutes).
@@ -49,7 +68,7 @@ export interface LimitOptions {
 
 /** How the state of a call that asks its client is kept from being read and changed. Source: 2026-07-28 basic/patterns/mrtr (Server Requirements). */
 export interface RequestStateOptions {
-  /** Keys of 32 bytes, as bytes or as base64: the first seals, all of them open. Default: one of this process, so several processes need their own. */
+  /** Keys of 32 bytes, as bytes or as base64: the first seals, all of them open. Default: one of this process; with `redis`, one that all processes find there. */
   keys?: readonly (string | Uint8Array)[] | undefined
   /** How long it is good, in milliseconds. Default: 600 000 (10 minutes). */
   ttl?: number | undefined
@@ -127,6 +146,15 @@ export interface McpOptions {
   requestState?: RequestStateOptions | undefined
   /** How long closing waits for calls in flight, and then again for open streams to end, in milliseconds. What is left is stopped. Default: 1 000. */
   closeTimeout?: number | undefined
+  /**
+   * A client of ioredis, or one with settings: then any number of processes serve the endpoint together, and any of them takes any request.
+   * Default: this process is alone, and all is in its memory.
+   */
+  redis?: RedisClient | RedisOptions | undefined
+  /** In place of `redis`: where processes keep what they share. It goes with `broker`. */
+  store?: Store | undefined
+  /** In place of `redis`: how processes tell each other. It goes with `store`. */
+  broker?: Broker | undefined
   /** Checks values in place of Ajv. */
   validator?: Validator | undefined
 }

@@ -8,6 +8,16 @@ export interface RedisClient {
   off (event: string, listener: (...args: any[]) => void): unknown
 }
 
+/** The option `redis`, where a client alone does not say everything. */
+export interface RedisOptions {
+  /** A client or a cluster of ioredis. It stays the app's: the plugin does not close it. */
+  client: RedisClient
+  /** What every key and channel begins with. Endpoints and apps that are to share nothing need one each. Default: `mcp:` and the path of the endpoint. */
+  prefix?: string | undefined
+  /** How long a command may take, in milliseconds. Default: 2 000. */
+  timeout?: number | undefined
+}
+
 export interface RedisSubscriber extends RedisClient {
   subscribe (...channels: string[]): Promise<unknown>
   ping (): Promise<unknown>

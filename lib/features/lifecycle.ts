@@ -18,18 +18,20 @@ export function lifecycle (server: Introduction): Feature {
     methods: [
       {
         name: 'initialize',
+        brief: true,
         params: InitializeParams,
         call (params, exchange) {
           const client = params.clientInfo as Implementation | undefined
           const capabilities = (params.capabilities ?? {}) as ClientCapabilities
           if (JSON.stringify([client, capabilities]).length > MAX_INTRODUCTION) throw rpcError('InvalidParams', `clientInfo and capabilities may have ${MAX_INTRODUCTION} characters together`)
-          exchange.channel.open(exchange.served, client, capabilities)
-          return {
+          const opening = exchange.channel.open(exchange.served, client, capabilities)
+          const result = {
             protocolVersion: exchange.served.revision.version,
             capabilities: server.capabilities(exchange.channel.hears),
             serverInfo: server.serverInfo,
             instructions: server.instructions
           }
+          return opening === undefined ? result : opening.then(() => result)
         }
       },
       { name: 'ping', params: NoParams, call: () => ({}) }

@@ -7,10 +7,11 @@ export const logging: Feature = {
   capability: () => ({ logging: {} }),
   methods: [{
     name: 'logging/setLevel',
+    brief: true,
     params: SetLevelParams,
     call (params, exchange) {
-      if (exchange.session !== undefined) exchange.session.logLevel = params.level as typeof LEVELS[number]
-      return {}
+      const told = exchange.session?.setLevel(params.level as typeof LEVELS[number])
+      return told === undefined ? {} : told.then(() => ({}))
     }
   }]
 }

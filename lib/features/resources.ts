@@ -147,11 +147,12 @@ export class ResourcesFeature implements Feature {
   private subscribe (): Method {
     return {
       name: 'resources/subscribe',
+      brief: true,
       params: ResourceParams,
       call: (params, exchange) => {
         const session = sessionOf(exchange)
-        session.subscribe(this.located(params, exchange).uri)
-        return {}
+        const told = session.subscribe(this.located(params, exchange).uri)
+        return told === undefined ? {} : told.then(() => ({}))
       }
     }
   }
@@ -160,10 +161,11 @@ export class ResourcesFeature implements Feature {
   private unsubscribe (): Method {
     return {
       name: 'resources/unsubscribe',
+      brief: true,
       params: ResourceParams,
       call (params, exchange) {
-        sessionOf(exchange).unsubscribe(params.uri as string)
-        return {}
+        const told = sessionOf(exchange).unsubscribe(params.uri as string)
+        return told === undefined ? {} : told.then(() => ({}))
       }
     }
   }

@@ -13,7 +13,7 @@ export interface Door {
   readonly closing: boolean
   /** Makes the reply a stream of server-sent events. */
   stream (reply: FastifyReply): SseStream
-  open (reply: FastifyReply, served: Served, client: Session['client'], capabilities: Session['capabilities']): void
+  open (reply: FastifyReply, served: Served, client: Session['client'], capabilities: Session['capabilities']): Promise<void> | void
 }
 
 /** One POST: answered with JSON while the answer stays alone, with a stream once something must precede it. */
@@ -80,8 +80,8 @@ export class HttpChannel implements Channel {
     else this.reply.raw.on('close', listener)
   }
 
-  open (served: Served, client: Session['client'], capabilities: Session['capabilities']): void {
-    this.door.open(this.reply, served, client, capabilities)
+  open (served: Served, client: Session['client'], capabilities: Session['capabilities']): Promise<void> | void {
+    return this.door.open(this.reply, served, client, capabilities)
   }
 
   private opened (): Outlet { return (this.outlet ??= this.wrap(this.door.stream(this.reply))) }

@@ -3,6 +3,7 @@ import { authOf, principalIn } from '../connection.js'
 import { rpcError } from '../errors.js'
 import type { Served } from '../method.js'
 import type { McpServer } from '../server.js'
+import type { Session } from '../sessions.js'
 import { pathOf } from '../target.js'
 import { Peer } from './peer.js'
 import { sendError } from './reply.js'
@@ -22,6 +23,7 @@ export class HttpSse {
   constructor (server: McpServer, stream: (reply: FastifyReply) => SseStream) {
     this.server = server
     this.stream = stream
+    server.cluster?.sessions.onMessage((session, { body, auth }) => this.peers.get(session)?.receive(body, undefined, { auth }))
   }
 
   /** GET on the endpoint. The session is as old as the stream. */
@@ -29,6 +31,13 @@ export class HttpSse {
     const { sessions, revisions } = this.server
     const served = revisions.get(REVISION) as Served
     const session = sessions.open('http-sse', served, undefined, {}, principalIn(request))
+    const known = sessions.known(session)
+    if (known === undefined) this.begin(session, served, request, reply)
+    else known.then(() => this.begin(session, served, request, reply)).catch(error => { reply.send(error) })
+  }
+
+  private begin (session: Session, served: Served, request: FastifyRequest, reply: FastifyReply): void {
+    const { sessions } = this.server
     const stream = this.stream(reply)
     const peer = new Peer(this.server, {
       session,
@@ -37,7 +46,7 @@ export class HttpSse {
       write: text => stream.write(frame(text)),
       ready: () => stream.ready,
       begin: (_, client, capabilities) => Object.assign(session, { client, capabilities }),
-      end: () => sessions.end(session, 'The server is closing')
+      end: () => { sessions.end(session, 'The server is closing') }
     })
     session.attach({ wants: () => false, deliver () {}, end: () => stream.end() })
     this.peers.set(session.id, peer)
@@ -53,7 +62,14 @@ export class HttpSse {
   message (request: FastifyRequest, reply: FastifyReply): void {
     const { sessionId } = request.query as { sessionId?: unknown }
     if (typeof sessionId !== 'string') return sendError(reply, rpcError('InvalidRequest', 'the query must have one sessionId'), undefined)
-    const peer = this.server.sessions.find(sessionId, 'http-sse', principalIn(request)) === undefined ? undefined : this.peers.get(sessionId)
+    const { sessions, cluster } = this.server
+    const principal = principalIn(request)
+    const peer = sessions.find(sessionId, 'http-sse', principal) === undefined ? undefined : this.peers.get(sessionId)
+    if (peer === undefined && cluster !== undefined) {
+      const message = { body: request.body, auth: authOf(request) }
+      cluster.sessions.forward(sessionId, principal, message).then(taken => taken ? reply.code(202).send() : sendError(reply, rpcError('SessionNotFound'), undefined)).catch(error => { reply.send(error) })
+      return
+    }
     if (peer === undefined) return sendError(reply, rpcError('SessionNotFound'), undefined)
     reply.code(202).send()
     peer.receive(request.body, undefined, { auth: authOf(request), request })

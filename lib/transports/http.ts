@@ -1,10 +1,10 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
+import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import { authOf, principalIn } from '../connection.js'
 import { dispatch, notify } from '../dispatch.js'
 import { McpError, rpcError } from '../errors.js'
 import { Exchange } from '../exchange.js'
 import { kindOf, readableId } from '../jsonrpc.js'
-import type { Notification, Request, Response } from '../jsonrpc.js'
+import type { Id, Notification, Request, Response } from '../jsonrpc.js'
 import type { Served } from '../method.js'
 import type { McpServer } from '../server.js'
 import type { Session } from '../sessions.js'
@@ -16,13 +16,14 @@ import { checkMirrors } from './headers.js'
 import { HttpChannel } from './http-channel.js'
 import type { Door } from './http-channel.js'
 import { HttpSse } from './http-sse.js'
+import { listenAcross } from './listen-across.js'
 import { plain, resumable, type Outlet } from './outlet.js'
 import { sendError } from './reply.js'
 import { SessionListener } from './session-listener.js'
-import { openStream, sendHeaders } from './stream.js'
+import { openStream } from './stream.js'
 import type { SseStream, Streams } from './stream.js'
 
-const SESSION = 'mcp-session-id'
+export const SESSION = 'mcp-session-id'
 const VERSION = 'mcp-protocol-version'
 
 /** Streamable HTTP of all revisions, and the door to HTTP+SSE, at one URL. */
@@ -57,9 +58,8 @@ export class HttpTransport implements Door {
       const kind = kindOf(body)
       if (kind === 'request') return this.request(body as Request, request, reply, accepts)
       if (kind === 'invalid') throw rpcError('InvalidRequest', 'the body must be one JSON-RPC 2.0 message with an id that is a string or an integer')
-      if (kind === 'notification') this.notification(body as Notification, request)
-      else this.response(body as Response, request)
-      reply.code(202).send()
+      const passed = kind === 'notification' ? this.notification(body as Notification, request) : this.response(body as Response, request)
+      after(passed, reply, 202)
     } catch (error) {
       this.refuse(reply, error, body)
     }
@@ -71,7 +71,8 @@ export class HttpTransport implements Door {
     const session = alone ? undefined : this.session(request)
     const served = revisions.choose(message, header(request, VERSION), session?.served)
     if (served.revision.mirrors) checkMirrors(served, message, request.headers)
-    const channel = new HttpChannel(this, reply, accepts, outletsOf(served, session))
+    session?.admit()
+    const channel = new HttpChannel(this, reply, accepts, outletsOf(served, session, [message.id]))
     const exchange = new Exchange(this.server, served, message, channel, session, request, authOf(request))
     exchange.raw = (request as { [kRaw]?: string })[kRaw]
     Object.assign(request, { [kRaw]: undefined })
@@ -83,38 +84,39 @@ export class HttpTransport implements Door {
     const session = this.session(request)
     const served = this.server.revisions.ofBatch(items, header(request, VERSION), session?.served)
     const batch = readBatch(items, served, this.server.settings.limits.batch)
-    if (batch.responses.length > 0) this.heard(batch.responses, session)
+    const passed = all([batch.responses.length > 0 ? this.heard(batch.responses, session) : undefined, ...batch.notifications.map(message => session?.heard(message))])
     for (const message of batch.notifications) notify(served, message, session?.inFlight ?? [])
-    if (batch.requests.length === 0 && batch.refused.length === 0) {
-      reply.code(202).send()
-      return
-    }
-    const channel = new HttpChannel(this, reply, accepts, outletsOf(served, session))
+    if (batch.requests.length === 0 && batch.refused.length === 0) return after(passed, reply, 202)
+    passed?.catch(() => {}) // what the requests are answered with does not depend on it
+    session?.admit(batch.requests.length)
+    const channel = new HttpChannel(this, reply, accepts, outletsOf(served, session, batch.requests.map(one => one.id)))
     const answer = new BatchAnswer(channel, batch, accepts.sse)
     for (const message of batch.requests) dispatch(new Exchange(this.server, served, message, answer.member(), session, request, authOf(request)))
     if (!accepts.json) channel.hold()
   }
 
-  private notification (message: Notification, request: FastifyRequest): void {
+  private notification (message: Notification, request: FastifyRequest): Promise<void> | void {
     const { revisions } = this.server
     const session = revisions.standsAlone(message) ? undefined : this.session(request)
     const version = header(request, VERSION)
     if (version !== undefined && revisions.get(version) === undefined) throw rpcError('InvalidRequest', `MCP-Protocol-Version ${JSON.stringify(version)} is not spoken here; use one of ${revisions.versions.join(', ')}`)
     if (session === undefined) return
     revisions.ofSession(session.served, version)
+    const passed = session.heard(message)
     notify(session.served, message, session.inFlight)
+    return passed
   }
 
   /** Answers to what this server asked; a session alone is ever asked. */
-  private response (message: Response, request: FastifyRequest): void {
+  private response (message: Response, request: FastifyRequest): Promise<void> | void {
     const session = this.session(request)
     if (session !== undefined) this.server.revisions.ofSession(session.served, header(request, VERSION))
-    this.heard([message], session)
+    return this.heard([message], session)
   }
 
-  private heard (responses: Response[], session: Session | undefined): void {
+  private heard (responses: Response[], session: Session | undefined): Promise<void> | void {
     if (session === undefined) throw rpcError('InvalidRequest', 'a response can only be sent in a session (Mcp-Session-Id)')
-    for (const response of responses) session.answer(response)
+    return all(responses.map(response => session.answer(response)))
   }
 
   readonly get = (request: FastifyRequest, reply: FastifyReply): void => {
@@ -128,7 +130,8 @@ export class HttpTransport implements Door {
       if (!asksForStream(request.headers.accept)) throw rpcError('NotAcceptable', 'Accept must name text/event-stream')
       if (this.server.subscriptions.size >= this.server.settings.limits.streams) throw rpcError('Unavailable', 'there are too many streams; try again later')
       if (session === undefined) this.httpSse?.connect(request, reply)
-      else this.listen(session, reply, header(request, 'last-event-id'))
+      else if (this.server.cluster === undefined) this.listen(session, reply, header(request, 'last-event-id'))
+      else listenAcross(this.server, session, header(request, 'last-event-id'), reply, () => this.stream(reply)).catch(error => { reply.send(error) })
     } catch (error) {
       this.refuse(reply, error, undefined)
     }
@@ -139,8 +142,7 @@ export class HttpTransport implements Door {
       const session = this.session(request)
       if (session === undefined) throw rpcError('InvalidRequest', 'DELETE needs the header Mcp-Session-Id')
       this.server.revisions.ofSession(session.served, header(request, VERSION))
-      this.server.sessions.end(session, 'The client ended the session')
-      reply.code(204).send()
+      after(this.server.sessions.end(session, 'The client ended the session'), reply, 204)
     } catch (error) {
       this.refuse(reply, error, undefined)
     }
@@ -158,8 +160,13 @@ export class HttpTransport implements Door {
     return this.streams.add(openStream(this.enter, reply))
   }
 
-  open (reply: FastifyReply, served: Served, client: Session['client'], capabilities: Session['capabilities']): void {
-    if (this.hears) reply.header(SESSION, this.server.sessions.open('http', served, client, capabilities, principalIn(reply.request)).id)
+  open (reply: FastifyReply, served: Served, client: Session['client'], capabilities: Session['capabilities']): Promise<void> | void {
+    if (!this.hears) return
+    const { sessions } = this.server
+    const session = sessions.open('http', served, client, capabilities, principalIn(reply.request))
+    const tell = () => { reply.header(SESSION, session.id) }
+    const known = sessions.known(session)
+    return known === undefined ? tell() : known.then(tell)
   }
 
   /** A stream for changes, one of perhaps several of its session; or the rest of a stream that the client lost. */
@@ -198,10 +205,22 @@ export class HttpTransport implements Door {
   }
 }
 
+/** A promise only where there is one among them. */
+function all (passed: (Promise<void> | void)[]): Promise<void> | undefined {
+  const waiting = passed.filter(one => one !== undefined)
+  return waiting.length === 0 ? undefined : Promise.all(waiting).then(() => {})
+}
+
+/** Answers without a body, when the other processes know what they must. */
+function after (passed: Promise<void> | void, reply: FastifyReply, status: number): void {
+  if (passed === undefined) reply.code(status).send()
+  else passed.then(() => { reply.code(status).send() }, error => { reply.send(error) })
+}
+
 /** What a stream of a call is: one that its client can come back to, where it has a session. */
-function outletsOf ({ revision: { resumes } }: Served, session: Session | undefined): (stream: SseStream) => Outlet {
+function outletsOf ({ revision: { resumes } }: Served, session: Session | undefined, ids: Id[]): (stream: SseStream) => Outlet {
   if (session === undefined || resumes === 'no') return plain
-  return stream => resumable(session.replays.open(), stream, { primed: resumes === 'primed', after: undefined })
+  return stream => resumable(session.stream(ids), stream, { primed: resumes === 'primed', after: undefined })
 }
 
 /** @throws McpError where the id is not of this session, or what came after it is not kept any more */
@@ -212,31 +231,3 @@ function lostBy (session: Session, lastEventId: string) {
 }
 
 const header = (request: FastifyRequest, name: string): string | undefined => request.headers[name] as string | undefined
-
-/** Mounts the transport on a scope of its own. */
-export function mount (scope: FastifyInstance, server: McpServer, streams: Streams): void {
-  const { path, limits } = server.settings
-  const base = path.replace(/\/+$/, '')
-  const loose = scope.initialConfig.ignoreTrailingSlash === true || scope.initialConfig.routerOptions?.ignoreTrailingSlash === true
-  const spellings = base === '' ? ['/'] : loose ? [base] : [base, `${base}/`]
-  const transport = new HttpTransport(server, streams, (request, reply) => enter.call(scope, request, reply))
-  // @fastify/sse wraps a handler on its own route; that wrapped one is entered only by replies that stream (its cost is not paid by the others).
-  let enter: RouteHandlerMethod = () => { throw new Error('@fastify/sse has wrapped no handler') }
-  scope.addHook('onRoute', route => {
-    if (route.sse === undefined) return
-    enter = route.handler
-    route.handler = transport.post
-  })
-  const config = (kind: 'http' | 'http-sse') => ({ mcp: { transport: kind, endpoint: scope.prefix + (base === '' ? '/' : base), server } })
-  for (const url of spellings) {
-    scope.route({ method: 'POST', url, bodyLimit: limits.body, config: config('http'), sse: { kind: 'manual', heartbeat: false, serializer: String }, handler: sendHeaders })
-    const others: string[] = ['PUT', 'PATCH', 'HEAD']
-    if (transport.handshakes && (transport.hears || transport.message !== undefined)) scope.get(url, { config: config('http'), exposeHeadRoute: false }, transport.get)
-    else others.push('GET')
-    if (transport.handshakes && transport.hears) scope.delete(url, { config: config('http') }, transport.delete)
-    else others.push('DELETE')
-    const allow = ['GET', 'POST', 'DELETE'].filter(verb => !others.includes(verb)).join(', ')
-    scope.route({ method: others, url, config: config('http'), handler: (request, reply) => sendError(reply.header('allow', allow), rpcError('MethodNotAllowed', `use ${allow}`), undefined) })
-  }
-  if (transport.message !== undefined) scope.post(`${base}/messages`, { bodyLimit: limits.body, config: config('http-sse') }, transport.message)
-}

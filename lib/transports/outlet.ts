@@ -1,4 +1,4 @@
-import type { ReplayStream, Sink } from '../replay.js'
+import type { KeptStream, Sink } from '../replay.js'
 import { frame } from './stream.js'
 import type { SseStream } from './stream.js'
 
@@ -32,10 +32,10 @@ class Plain implements Outlet {
 }
 
 /** How long a client should wait before it comes back, in ms. */
-const RETRY = 1_000
+export const RETRY = 1_000
 
 /** Connects a stream that can be resumed. `primed`: an event without data tells the client where the stream begins (2025-11-25 basic/transports). */
-export function resumable (replay: ReplayStream, stream: SseStream, { primed, after }: { primed: boolean, after: number | undefined }): Outlet {
+export function resumable (replay: KeptStream, stream: SseStream, { primed, after }: { primed: boolean, after: number | undefined }): Outlet {
   const outlet = new Resumable(replay, stream)
   if (primed) stream.write(`id: ${replay.start}\nretry: ${RETRY}\ndata: \n\n`)
   replay.attach(outlet, after)
@@ -45,10 +45,10 @@ export function resumable (replay: ReplayStream, stream: SseStream, { primed, af
 
 /** What is written goes to the stream that is kept, and from there to the connection while it lasts. One object for both: there is one for each idle stream. */
 class Resumable implements Outlet, Sink {
-  private readonly replay: ReplayStream
+  private readonly replay: KeptStream
   private readonly stream: SseStream
 
-  constructor (replay: ReplayStream, stream: SseStream) {
+  constructor (replay: KeptStream, stream: SseStream) {
     this.replay = replay
     this.stream = stream
   }
@@ -65,6 +65,6 @@ class Resumable implements Outlet, Sink {
 
   release (): void { this.replay.release() }
 
-  event (id: string, text: string): void { this.stream.write(`id: ${id}\n${frame(text)}`) }
+  event (id: string | undefined, text: string): void { this.stream.write(id === undefined ? frame(text) : `id: ${id}\n${frame(text)}`) }
   disconnect (): void { this.stream.end() }
 }

@@ -78,6 +78,7 @@ export class Peer implements Subscription {
   private request (message: Request, raw: string | undefined, from: Sender): void {
     if (this.inFlight.has(message.id)) throw rpcError('InvalidRequest', inUse(message.id))
     const served = this.options.revision ?? this.server.revisions.choose(message, versionIn(message), this.session?.served)
+    this.options.session?.admit()
     this.dispatch(message, served, new PeerChannel(this, message.id), from, raw)
   }
 

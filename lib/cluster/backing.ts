@@ -1,0 +1,23 @@
+import type { FastifyBaseLogger } from 'fastify'
+import type { Broker, RedisClient, Store } from '../../types/index.js'
+
+/** Where processes keep what they share. */
+export interface Backing { store: Store, broker: Broker, health (): Health, close (): void }
+export interface Health { ok: boolean, since: number, error: string | undefined }
+
+const FINE: Health = { ok: true, since: Date.now(), error: undefined }
+
+export interface RedisSettings { client: RedisClient, prefix: string, timeout: number }
+
+/** Redis as the backing of a cluster. One line of the log when it is lost, and one when it is back. */
+export async function redisBacking ({ client, prefix, timeout }: RedisSettings, log: FastifyBaseLogger): Promise<Backing> {
+  const [{ Commands }, { RedisStore }, { RedisBroker }] = await Promise.all([import('../stores/commands.js'), import('../stores/redis.js'), import('../brokers/redis.js')])
+  const commands = new Commands(client, timeout, ({ ok, error }) => {
+    if (ok) log.info('Redis answers again')
+    else log.warn({ error }, 'Redis does not answer: sessions cannot be served until it does')
+  })
+  const broker = new RedisBroker(client, commands, { prefix, timeout })
+  return { store: new RedisStore(commands, prefix), broker, health: () => commands.health, close: () => commands.close() }
+}
+
+export const givenBacking = (store: Store, broker: Broker): Backing => ({ store, broker, health: () => FINE, close () {} })

@@ -1,0 +1,166 @@
+import { changeText } from '../changes.js'
+import type { Change } from '../changes.js'
+import { rpcError } from '../errors.js'
+import type { Sink } from '../replay.js'
+import type { Subscription } from '../subscriptions.js'
+import type { Event } from './journal.js'
+import { reached } from './member.js'
+import { logOf, OWN } from './record.js'
+import type { ClusterSession } from './session.js'
+import { streamId } from './stream.js'
+
+const STREAM_ID = /^-([0-9a-f]{12}_[0-9a-f]{8})\.(\d{13}-\d{6})\.(\d{13}-\d{6})$/
+/** How long a stream waits for its own place in the journal, in ms. */
+const PATIENCE = 5_000
+const LISTS = ['tools', 'prompts', 'resources'] as const
+
+/** How far a stream is: in the journal, and in the messages for its session. */
+export interface Place { stream: string, journal: string, own: string }
+/** Something that the client missed, and where the stream is with it. */
+interface Missed { text: string, place: Partial<Place> }
+
+/** An event id says both, so that a client can come back to any process. */
+export function placeOf (eventId: string): Place | undefined {
+  const [, stream, journal, own] = STREAM_ID.exec(eventId) ?? []
+  return stream === undefined || journal === undefined || own === undefined ? undefined : { stream, journal, own }
+}
+
+/** A stream for changes of a session, whose connection is here. Of several the newest brings them, in whatever process it is. */
+export class Listener implements Subscription {
+  readonly id: string
+  private readonly session: ClusterSession
+  private place: Place | undefined
+  private sink: Sink | undefined
+  /** What came before the stream was open. */
+  private early: (() => void)[] = []
+  newest = false
+  private placed = (at: string) => {}
+
+  constructor (session: ClusterSession, id?: string) {
+    this.session = session
+    this.id = id ?? streamId(session.shared.member.id)
+  }
+
+  /** From when it is asked for until its connection is gone. */
+  connected = true
+  /** An id that stands for the place where the stream is now. */
+  get start (): string { const { journal = '', own = '' } = this.place ?? {}; return `-${this.id}.${journal}.${own}` }
+
+  /**
+   * Takes its place: from there on this stream brings what is new.
+   * @param lost where the client was
+   * @returns what it missed
+   */
+  async claim (lost?: Place): Promise<Missed[]> {
+    const { member, journal } = this.session.shared
+    const [session, stream, process] = [this.session.id, this.id, member.id]
+    this.session.listeners.add(this)
+    await this.session.change(record => { record.listening = { stream, process } })
+    const at = await reached(this.take(journal.append({ kind: 'listen', session, stream, process })))
+    this.place = { stream, journal: at, own: at, ...lost }
+    if (lost === undefined) return []
+    const own = await reached(member.store.read(logOf(session, OWN), lost.own))
+    if (own?.complete === false) throw gone()
+    const messages = own?.entries.map(({ id, entry }) => ({ text: entry.slice(1), place: { own: id } })) ?? []
+    return [...await this.missed(lost, at), ...messages]
+  }
+
+  /** @param missed goes first */
+  attach (sink: Sink, missed: Missed[]): void {
+    this.sink = sink
+    for (const { text, place } of missed) {
+      Object.assign(this.place as Place, place)
+      this.write(text)
+    }
+    for (const one of this.early.splice(0)) one()
+  }
+
+  write (text: string): void { this.sink?.event(this.start, text) }
+
+  wants (change: Change): boolean { return this.newest && this.session.wants(change) }
+
+  deliver (_: Change, plain: string, at?: string): void {
+    this.soon(() => {
+      if (at !== undefined) (this.place as Place).journal = at
+      this.write(plain)
+    })
+  }
+
+  /** A message for the session. */
+  message (id: string, text: string): void {
+    this.soon(() => {
+      const place = this.place as Place
+      if (id <= place.own) return
+      place.own = id
+      this.write(text)
+    })
+  }
+
+  send (text: string): void { this.session.sender?.(text) }
+
+  /** An event of the journal that says which stream of the session brings what is new. */
+  follow (event: Event, at: string): void {
+    if (event.kind === 'listen') {
+      this.newest = event.stream === this.id
+      if (this.newest) this.placed(at)
+    } else if (event.kind === 'left' && event.stream !== this.id && !this.newest && this.connected) this.claim().catch(() => {})
+  }
+
+  /** The connection is gone. */
+  leave (): void {
+    const { session, id: stream } = this
+    this.sink = undefined
+    this.connected = false
+    session.listeners.delete(this)
+    session.change(record => { if (record.listening?.stream === stream) delete record.listening })
+      .then(() => session.shared.journal.append({ kind: 'left', session: session.id, stream }))
+      .catch(() => {})
+  }
+
+  end (): void { this.sink?.disconnect() }
+  retire (): void { this.end() }
+
+  private soon (run: () => void): void {
+    if (this.sink === undefined) this.early.push(run)
+    else run()
+  }
+
+  /** Its place, when this process has come to it, too: from then on it misses nothing. */
+  private take (append: Promise<string>): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(rpcError('Unavailable', 'the processes of this server do not hear each other; try again')), PATIENCE)
+      this.placed = at => {
+        clearTimeout(timer)
+        resolve(at)
+      }
+      append.catch((error: unknown) => {
+        clearTimeout(timer)
+        reject(error)
+      })
+    })
+  }
+
+  /** What the journal has for this stream between where it was and where it is: another stream of the session may have brought the rest. */
+  private async missed (lost: Place, until: string): Promise<Missed[]> {
+    const { events, complete } = await reached(this.session.shared.journal.since(lost.journal))
+    // What cannot be told any more may have been anything.
+    const missed = complete ? [] : this.everything()
+    let brings: string | undefined = this.id
+    for (const { id, event } of events) {
+      if (id > until) break
+      if (event.kind === 'change') {
+        if ((brings ?? this.id) === this.id && this.session.wants(event.change)) missed.push({ text: changeText(event.change), place: { journal: id } })
+      } else if (event.session !== this.session.id) continue
+      else if (event.kind === 'listen') brings = event.stream
+      else if (brings === event.stream) brings = undefined
+    }
+    return missed
+  }
+
+  private everything (): Missed[] {
+    const changes: Change[] = [...LISTS.map(kind => ({ kind })), ...[...this.session.subscriptions].map(uri => ({ kind: 'resource' as const, uri }))]
+    return changes.map(change => ({ text: changeText(change), place: {} }))
+  }
+}
+
+const gone = () => rpcError('InvalidRequest', 'what came after Last-Event-ID is not kept any more; open a stream without it')

@@ -1,0 +1,104 @@
+import { randomBytes } from 'node:crypto'
+import type { FastifyBaseLogger } from 'fastify'
+import type { Broker, Store } from '../../types/index.js'
+import { McpError, rpcError } from '../errors.js'
+
+/** One channel for all processes, and one for each; never one for each session or call. */
+const ALL = 'all'
+
+export interface MemberOptions {
+  store: Store
+  broker: Broker
+  log: FastifyBaseLogger
+  /** How long a process counts as alive after it was last heard of, in ms. */
+  lifetime: number
+}
+
+/** What processes say to each other, by its kind. */
+export interface Note { kind: string, [member: string]: any }
+/** An entry of a log, as the store announces it. */
+export type Announcement = [log: string, id: string, entry: string]
+
+/** This process among those that serve the endpoint together. */
+export class Member {
+  readonly id = randomBytes(6).toString('hex')
+  readonly store: Store
+  readonly broker: Broker
+  readonly log: FastifyBaseLogger
+  private readonly lifetime: number
+  private readonly notes = new Map<string, (note: Note) => void>()
+  private readonly entries: ((...announcement: Announcement) => boolean)[] = []
+  private readonly gaps: (() => void)[] = []
+  private readonly ticks: (() => void)[] = []
+  private timer: NodeJS.Timeout | undefined
+
+  constructor ({ store, broker, log, lifetime }: MemberOptions) {
+    this.store = store
+    this.broker = broker
+    this.log = log
+    this.lifetime = lifetime
+  }
+
+  get all (): string { return ALL }
+  get channel (): string { return channelOf(this.id) }
+
+  /** Hears notes of a kind. */
+  on (kind: string, listener: (note: Note) => void): void { this.notes.set(kind, listener) }
+  /** Hears entries of logs; says whether it was meant. */
+  onEntry (listener: (...announcement: Announcement) => boolean): void { this.entries.push(listener) }
+  /** Messages may have been missed. */
+  onGap (listener: () => void): void { this.gaps.push(listener) }
+  /** A few times in the lifetime of a process. */
+  onTick (listener: () => void): void { this.ticks.push(listener) }
+
+  /** Resolves when this process hears the others, however long that takes. */
+  async start (): Promise<void> {
+    this.timer = setInterval(() => this.tick(), this.lifetime / 3).unref()
+    this.tick()
+    const message = (text: string) => this.hear(text)
+    await this.broker.subscribe(ALL, { message, renewed: () => { for (const gap of this.gaps) gap() } })
+    await this.broker.subscribe(this.channel, { message, renewed () {} })
+  }
+
+  async close (): Promise<void> {
+    clearInterval(this.timer)
+    this.timer = undefined
+    await this.store.delete(`process:${this.id}`).catch(() => {})
+    await this.broker.close()
+  }
+
+  /** Says something to one process, itself included; false where it is not there. */
+  async tell (process: string, note: Note): Promise<boolean> { return await this.broker.publish(channelOf(process), JSON.stringify(note)) > 0 }
+  async tellAll (note: Note): Promise<void> { await this.broker.publish(ALL, JSON.stringify(note)) }
+
+  /** Whether a process is there; undefined where that cannot be found out. */
+  async alive (process: string): Promise<boolean | undefined> {
+    return process === this.id || await this.store.get(`process:${process}`).then(value => value !== undefined, () => undefined)
+  }
+
+  private tick (): void {
+    this.store.set(`process:${this.id}`, '1', this.lifetime).catch(() => {})
+    for (const tick of this.ticks) tick()
+  }
+
+  private hear (text: string): void {
+    try {
+      const said = JSON.parse(text) as Note | Announcement
+      if (!Array.isArray(said)) this.notes.get(said.kind)?.(said)
+      else this.entries.some(listener => listener(...said))
+    } catch (error) {
+      this.log.error({ err: error }, 'a message of another process could not be taken')
+    }
+  }
+}
+
+export const channelOf = (process: string): string => `process:${process}`
+
+/** Turns what the store cannot do now into an error for the client. */
+export async function reached<T> (what: Promise<T>): Promise<T> {
+  try {
+    return await what
+  } catch (error) {
+    throw error instanceof McpError ? error : rpcError('Unavailable', 'what the processes of this server share cannot be reached; try again')
+  }
+}

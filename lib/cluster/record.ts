@@ -1,0 +1,23 @@
+import type { ClientCapabilities, Implementation } from '../../types/index.js'
+import type { Session } from '../sessions.js'
+
+/** What all processes know of a session. */
+export interface SessionRecord {
+  /** Grows with every change. */
+  turn: number
+  version: string
+  /** Whose it is. */
+  principal?: string | undefined
+  client?: Implementation | undefined
+  capabilities: ClientCapabilities
+  level?: Session['logLevel']
+  uris?: string[] | undefined
+  /** The stream that brings changes, and the process that holds it. */
+  listening?: { stream: string, process: string } | undefined
+}
+
+/** Keys and logs of one session share a hash tag, so that a cluster keeps them in one place. */
+export const keyOf = (session: string): string => `session:{${session}}`
+export const logOf = (session: string, stream: string): string => `log:{${session}}:${stream}`
+/** The log of messages for the session itself rather than for one of its calls. */
+export const OWN = 'own'

@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto'
+import type { AuthInfo, ClientCapabilities, Implementation } from '../../types/index.js'
+import { CallCancelled } from '../errors.js'
+import type { Served } from '../method.js'
+import { Session, Sessions } from '../sessions.js'
+import type { SessionLimits } from '../session-limits.js'
+import type { Transport } from '../sessions.js'
+import type { Announcement, Note } from './member.js'
+import { reached } from './member.js'
+import { keyOf, logOf, OWN } from './record.js'
+import type { SessionRecord } from './record.js'
+import { ClusterSession } from './session.js'
+import type { Shared } from './session.js'
+import { MESSAGE } from './stream.js'
+
+const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+/** How long a session is kept whose client says nothing after `initialize`, in ms: opening many fills no store. */
+const UNUSED = 300_000
+/** Where the stream of an HTTP+SSE session is: its messages may come in at any process. */
+const placeOf = (session: string): string => `sse:{${session}}`
+
+/** A message that came in elsewhere, and who sent it. */
+export interface Forwarded { body: unknown, auth: AuthInfo | undefined }
+
+/** The sessions that all processes serve. Here are those that this one has to do with; the limits are for each process. */
+export class ClusterSessions extends Sessions {
+  private readonly shared: Shared
+  private readonly served: (version: string) => Served | undefined
+  private readonly saving = new WeakMap<Session, Promise<void>>()
+  private message = (session: string, message: Forwarded) => {}
+
+  constructor (shared: Shared, limits: SessionLimits, served: (version: string) => Served | undefined) {
+    super(limits)
+    this.shared = shared
+    this.served = served
+    const { member } = shared
+    member.on('session', ({ session, text }: Note) => { this.mine(session)?.take(text) })
+    member.on('ended', ({ session, reason }: Note) => { this.forget(session, reason) })
+    member.on('answer', ({ session, response }: Note) => { this.mine(session)?.answer(response) })
+    member.on('notification', ({ session, from, message }: Note) => { if (from !== member.id) this.cancel(session, message.params) })
+    member.on('message', ({ session, message }: Note) => { this.message(session, message) })
+    member.onEntry((...announcement) => this.announced(announcement))
+    member.onGap(() => { for (const session of this.byId.values()) if (session.busy) this.load(session.id).catch(() => {}) })
+    member.onTick(() => { this.renew() })
+  }
+
+  override open (transport: Transport, served: Served, client?: Implementation, capabilities: ClientCapabilities = {}, principal?: string): Session {
+    if (transport !== 'http') {
+      const session = super.open(transport, served, client, capabilities, principal)
+      this.saving.set(session, this.shared.member.store.set(placeOf(session.id), JSON.stringify({ process: this.shared.member.id, principal }), this.limits.idle))
+      return session
+    }
+    const record: SessionRecord = { turn: 0, version: served.revision.version, principal, client, capabilities }
+    const session = this.keep(new ClusterSession(randomUUID(), served, JSON.stringify(record), this.shared, this.bounds))
+    this.saving.set(session, this.shared.member.store.set(keyOf(session.id), JSON.stringify(record), Math.min(this.limits.idle, UNUSED)))
+    return session
+  }
+
+  override known (session: Session): Promise<void> {
+    return reached(this.saving.get(session) ?? Promise.resolve()).catch((error: unknown) => {
+      this.drop(session, 'The session could not be kept')
+      throw error
+    })
+  }
+
+  /** Reads the session, which counts as used, so that `find` has it as it is. The one round trip of a call. */
+  async load (id: string): Promise<void> {
+    if (!ID.test(id)) return
+    const text = await reached(this.shared.member.store.get(keyOf(id), { touch: this.limits.idle }))
+    const session = this.mine(id)
+    if (text === undefined) this.forget(id, 'The session is over')
+    else if (session !== undefined) {
+      session.take(text)
+      session.seen = Date.now()
+    } else this.revive(id, text)
+  }
+
+  /** In all processes. */
+  override async end (session: Session, reason: string): Promise<void> {
+    const { store } = this.shared.member
+    const http = session instanceof ClusterSession
+    this.drop(session, reason)
+    if (!http) {
+      await store.delete(placeOf(session.id)).catch(() => {}) // its time will end it
+      return
+    }
+    await reached(store.delete(keyOf(session.id)))
+    await reached(Promise.all([store.delete(logOf(session.id, OWN)), this.shared.member.tellAll({ kind: 'ended', session: session.id, reason })]))
+  }
+
+  /** Takes messages for streams of HTTP+SSE that are here. */
+  onMessage (message: (session: string, message: Forwarded) => void): void { this.message = message }
+
+  /** Brings a message to the process that holds the stream of an HTTP+SSE session; false where there is none, or it is another's. */
+  async forward (session: string, principal: string | undefined, message: Forwarded): Promise<boolean> {
+    const { member } = this.shared
+    const place = ID.test(session) ? await reached(member.store.get(placeOf(session))) : undefined
+    if (place === undefined) return false
+    const { process, principal: owner } = JSON.parse(place) as { process: string, principal?: string }
+    return owner === principal && await reached(member.tell(process, { kind: 'message', session, message }))
+  }
+
+  mine (id: string): ClusterSession | undefined {
+    const session = this.byId.get(id)
+    return session instanceof ClusterSession ? session : undefined
+  }
+
+  private revive (id: string, text: string): void {
+    const { version } = JSON.parse(text) as SessionRecord
+    const served = this.served(version)
+    if (served === undefined) return // another version of the app opened it
+    if (this.byId.size >= this.limits.max) this.evict()
+    this.keep(new ClusterSession(id, served, text, this.shared, this.bounds))
+  }
+
+  /** What all processes know need not be known here: the session that was used longest ago can be read again. */
+  private evict (): void {
+    for (const session of this.byId.values()) {
+      if (session.busy) continue
+      this.drop(session, 'There is no room for it here')
+      return
+    }
+  }
+
+  private forget (id: string, reason: string): void {
+    const session = this.mine(id)
+    if (session !== undefined) this.drop(session, reason)
+  }
+
+  private announced ([log, id, entry]: Announcement): boolean {
+    const [, session] = /^log:\{(.+)\}:own$/.exec(log) ?? []
+    if (session === undefined) return false
+    const listeners = [...this.mine(session)?.listeners ?? []]
+    if (entry.startsWith(MESSAGE)) (listeners.find(one => one.newest) ?? listeners.at(-1))?.message(id, entry.slice(1))
+    return true
+  }
+
+  private cancel (id: string, { requestId, reason }: { requestId?: unknown, reason?: unknown }): void {
+    const calls = [...this.mine(id)?.inFlight ?? []].filter(one => one.message.id === requestId)
+    for (const exchange of calls) exchange.cancel(new CallCancelled(typeof reason === 'string' ? `The client cancelled the call: ${reason.slice(0, 200)}` : 'The client cancelled the call'))
+  }
+
+  /** A session with a stream or a call is not idle, though nobody reads it. */
+  private renew (): void {
+    const { store } = this.shared.member
+    for (const session of this.byId.values()) {
+      if (session.busy) store.get(session instanceof ClusterSession ? keyOf(session.id) : placeOf(session.id), { touch: this.limits.idle }).catch(() => {})
+    }
+  }
+}

@@ -1,0 +1,102 @@
+// The greatest of everything that one session may have; each has an error of its own, and nothing breaks.
+import t from 'tap'
+import { Type } from '@sinclair/typebox'
+import http from 'node:http'
+import { defineTool } from '../support/app.js'
+import type { McpOptions } from '../../types/index.js'
+import { apps, heard, lastId, onEach, Roamer } from '../cluster/cluster.js'
+import { until, wait } from '../support/time.js'
+
+const asking = defineTool({
+  name: 'ask_many',
+  inputSchema: Type.Object({ n: Type.Integer() }),
+  async handler ({ n }, ctx) {
+    const answers = await Promise.allSettled(Array.from({ length: n }, () => ctx.roots()))
+    return JSON.stringify(answers.map(one => one.status === 'fulfilled' ? 'answered' : one.reason.message))
+  }
+})
+const steps = defineTool({
+  name: 'steps',
+  inputSchema: Type.Object({ n: Type.Integer(), bytes: Type.Integer() }),
+  async handler ({ n, bytes }, ctx) {
+    for (let i = 1; i <= n; i++) {
+      await ctx.progress(i, n, 'x'.repeat(bytes))
+      if (i % 20 === 0) await wait(1)
+    }
+    return 'all done'
+  }
+})
+const progress = { _meta: { progressToken: 'p' } }
+const alone = async () => () => ({})
+
+/** The same for a process alone and for one of several. */
+const both = (name: string, options: McpOptions, run: (t: any, server: any, client: Roamer) => Promise<void>) => {
+  const start = async (t: any, sharing: any) => {
+    const [server] = await apps(t, sharing, 1, { tools: [asking, steps], ...options }) as [any]
+    const client = new Roamer(t)
+    await client.open(server, { roots: {} })
+    await run(t, server, client)
+  }
+  t.test(name, t => start(t, alone))
+  onEach(t, name, start)
+}
+
+both('calls in flight', { limits: { calls: 3 } }, async (t, server, client) => {
+  const calls = Array.from({ length: 3 }, () => client.call(server, 'slow', { ms: 500 }))
+  t.ok(await until(() => server.app.mcp.stats().calls === 3))
+  const refused = await client.call(server, 'slow', { ms: 1 }).answer
+  await refused.over()
+  t.match([refused.status, refused.headers['retry-after'], refused.messages[0]], [503, /\d/, { error: { code: -32603, message: /3 calls in flight/ } }])
+  for (const call of calls) t.match((await call.answer).messages.at(-1), { result: { content: [{ text: 'done' }] } }, 'those before go on')
+  t.match(await client.ask(server, 'ping'), { result: {} })
+})
+
+both('streams for changes', {}, async (t, server, client) => {
+  const first = await client.listen(server).answer
+  for (let i = 1; i < 8; i++) t.equal((await client.listen(server).answer).status, 200)
+  t.equal(server.app.mcp.stats().streams, 8)
+  t.equal((await client.listen(server).answer).status, 200, 'one more takes the place of the oldest')
+  t.ok(await first.over())
+  t.ok(await until(() => server.app.mcp.stats().streams === 8))
+})
+
+both('questions without an answer', { limits: { questions: 2 } }, async (t, server, client) => {
+  const call = await client.call(server, 'ask_many', { n: 4 }).answer
+  t.ok(await until(() => call.messages.length >= 2))
+  for (const { id } of call.messages.slice(0, 2)) await client.answer(server, id, { roots: [] })
+  t.ok(await call.over())
+  const told = JSON.parse(call.messages.at(-1)?.result.content[0].text)
+  t.strictSame(told.map((one: string) => /2 questions/.test(one) ? 'refused' : one).sort(), ['answered', 'answered', 'refused', 'refused'])
+})
+
+both('what is kept for a client that comes back', { sse: { replay: { events: 5 } } }, async (t, server, client) => {
+  const call = await client.call(server, 'steps', { n: 20, bytes: 1 }, progress).answer
+  t.ok(await call.over())
+  const ids = call.events.map(one => one.id as string)
+  t.equal((await client.listen(server, ids[0]).answer).status, 400, 'what came after it is gone')
+  const rest = await client.listen(server, ids.at(-3)).answer
+  t.equal(rest.status, 200)
+  t.ok(await rest.over())
+  t.strictSame(rest.events.map(one => one.id).filter(Boolean), ids.slice(-2))
+})
+
+both('a client that does not read is cut off, slows nobody, and can come back for the rest', { sse: { maxBuffered: 100_000 } }, async (t, server, client) => {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 'slow', method: 'tools/call', params: { name: 'steps', arguments: { n: 200, bytes: 4_000 }, ...progress } })
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', 'mcp-session-id': client.session, 'mcp-protocol-version': '2025-11-25' }
+  const request = http.request(server.url, { method: 'POST', headers, agent: false })
+  request.on('error', () => {})
+  t.teardown(() => request.destroy())
+  const response = await new Promise<http.IncomingMessage>(resolve => { request.on('response', resolve).end(body) })
+  response.on('error', () => {})
+  const first = await new Promise<Buffer>(resolve => response.once('data', resolve))
+  response.pause()
+  const from = Date.now()
+  t.match(await client.ask(server, 'tools/call', { name: 'echo', arguments: { text: 'me' } }), { result: {} })
+  t.ok(Date.now() - from < 3_000, 'another call is answered meanwhile')
+  t.ok(await until(() => server.app.mcp.stats().calls === 0, 10_000), 'the call ends')
+  t.ok(await until(() => server.app.mcp.stats().streams === 0, 10_000), 'the stream is cut')
+  const [, id] = /id: (\S+)/.exec(first.toString()) ?? []
+  const rest = await client.listen(server, id).answer
+  t.ok(await heard(rest, message => message.id === 'slow', 10_000), 'the answer is not lost')
+  t.ok(lastId(rest))
+})
