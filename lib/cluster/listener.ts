@@ -33,7 +33,8 @@ export class Listener implements Subscription {
   private sink: Sink | undefined
   /** What came before the stream was open. */
   private early: (() => void)[] = []
-  newest = false
+  /** The stream that brings what is new. */
+  private bringing: string | undefined
   private placed = (at: string) => {}
 
   constructor (session: ClusterSession, id?: string) {
@@ -77,6 +78,7 @@ export class Listener implements Subscription {
 
   write (text: string): void { this.sink?.event(this.start, text) }
 
+  get newest (): boolean { return this.bringing === this.id }
   wants (change: Change): boolean { return this.newest && this.session.wants(change) }
 
   deliver (_: Change, plain: string, at?: string): void {
@@ -101,9 +103,12 @@ export class Listener implements Subscription {
   /** An event of the journal that says which stream of the session brings what is new. */
   follow (event: Event, at: string): void {
     if (event.kind === 'listen') {
-      this.newest = event.stream === this.id
+      this.bringing = event.stream
       if (this.newest) this.placed(at)
-    } else if (event.kind === 'left' && event.stream !== this.id && !this.newest && this.connected) this.claim().catch(() => {})
+    } else if (event.kind === 'left' && event.stream === this.bringing) {
+      this.bringing = undefined
+      if (this.connected) this.claim().catch(() => {})
+    }
   }
 
   /** The connection is gone. */
