@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify'
 import { Listener, placeOf } from '../cluster/listener.js'
 import type { Place } from '../cluster/listener.js'
 import type { ClusterSession } from '../cluster/session.js'
+import { authOf } from '../connection.js'
 import { rpcError } from '../errors.js'
 import type { Sink } from '../replay.js'
 import type { McpServer } from '../server.js'
@@ -35,7 +36,7 @@ async function changes (server: McpServer, session: ClusterSession, lost: Place 
     listener.leave()
   }
   session.attach(listener)
-  server.subscriptions.add(listener)
+  server.subscriptions.add(listener, authOf(reply.request)?.expiresAt)
   let missed
   try {
     missed = await listener.claim(lost)

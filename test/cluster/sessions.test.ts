@@ -268,3 +268,14 @@ onEach(t, 'BB-066 a session belongs to its user in all processes, over HTTP and 
   await wait(50)
   t.equal(stream.messages.length, 1)
 })
+
+onEach(t, 'a stream ends with the token that opened it', async (t, sharing) => {
+  const authenticate = () => ({ subject: 'ada', scopes: [], expiresAt: Date.now() + 1_500 })
+  const [a, b] = await apps(t, sharing, 2, { ...options, auth: { authenticate: authenticate as never } }) as [any, any]
+  const client = new Roamer(t)
+  await client.open(a)
+  const stream = await client.listen(b).answer
+  t.equal(stream.status, 200)
+  t.ok(await stream.over(8_000))
+  t.equal((await client.listen(a, lastId(stream)).answer).status, 200, 'and can be taken up with a new one')
+})
