@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 import type { Channel, Served } from '../method.js'
 import type { Session } from '../sessions.js'
 import type { Accepts } from './accept.js'
-import { sendJson } from './reply.js'
+import { isGone, sendJson } from './reply.js'
 import { plain } from './outlet.js'
 import type { Outlet } from './outlet.js'
 import type { SseStream } from './stream.js'
@@ -37,7 +37,7 @@ export class HttpChannel implements Channel {
   get connected (): boolean { return this.outlet === undefined ? this.accepts.sse && !this.gone : this.outlet.connected }
   get hears (): boolean { return this.door.hears }
   get ready (): Promise<void> | undefined { return this.outlet?.ready }
-  private get gone (): boolean { return this.reply.raw.destroyed || this.reply.raw.socket?.destroyed === true }
+  private get gone (): boolean { return isGone(this.reply) }
 
   send (text: string): void {
     if (this.outlet !== undefined) this.outlet.write(text)

@@ -17,7 +17,7 @@ import { HttpChannel } from './http-channel.js'
 import type { Door } from './http-channel.js'
 import { HttpSse } from './http-sse.js'
 import { listenAcross } from './listen-across.js'
-import { plain, resumable, type Outlet } from './outlet.js'
+import { notKept, plain, resumable, type Outlet } from './outlet.js'
 import { sendError } from './reply.js'
 import { SessionListener } from './session-listener.js'
 import { openStream } from './stream.js'
@@ -226,7 +226,7 @@ function outletsOf ({ revision: { resumes } }: Served, session: Session | undefi
 /** @throws McpError where the id is not of this session, or what came after it is not kept any more */
 function lostBy (session: Session, lastEventId: string) {
   const lost = session.replays.find(lastEventId)
-  if (lost === undefined) throw rpcError('InvalidRequest', 'Last-Event-ID is of no stream of this session, or what came after it is not kept any more; open a stream without it')
+  if (lost === undefined) throw notKept()
   return lost
 }
 

@@ -3,11 +3,11 @@ import { Listener, placeOf } from '../cluster/listener.js'
 import type { Place } from '../cluster/listener.js'
 import type { ClusterSession } from '../cluster/session.js'
 import { authOf } from '../connection.js'
-import { rpcError } from '../errors.js'
 import type { Sink } from '../replay.js'
 import type { McpServer } from '../server.js'
 import type { Session } from '../sessions.js'
-import { RETRY } from './outlet.js'
+import { notKept, primer } from './outlet.js'
+import { isGone } from './reply.js'
 import { frame } from './stream.js'
 import type { SseStream } from './stream.js'
 
@@ -20,8 +20,8 @@ export async function listenAcross (server: McpServer, session: Session, lastEve
   const place = eventId === undefined ? undefined : placeOf(eventId)
   if (eventId === undefined || place !== undefined) return await changes(server, across, place, reply, open)
   const lost = await across.shared.streams.find(session.id, eventId)
-  if (lost === undefined) throw rpcError('InvalidRequest', 'Last-Event-ID is of no stream of this session, or what came after it is not kept any more; open a stream without it')
-  if (left(reply)) return lost.detach()
+  if (lost === undefined) throw notKept()
+  if (isGone(reply)) return lost.detach()
   const stream = open()
   stream.onClose(() => lost.detach())
   lost.attach(sinkOf(stream, true))
@@ -44,17 +44,14 @@ async function changes (server: McpServer, session: ClusterSession, lost: Place 
     leave()
     throw error
   }
-  if (left(reply)) return leave()
+  if (isGone(reply)) return leave()
   const stream = open()
   stream.onClose(leave)
-  if (resumes === 'primed' && lost === undefined) stream.write(`id: ${listener.start}\nretry: ${RETRY}\ndata: \n\n`)
+  if (resumes === 'primed' && lost === undefined) stream.write(primer(listener.start))
   listener.attach(sinkOf(stream, resumes !== 'no'), missed)
 }
 
 const sinkOf = (stream: SseStream, ids: boolean): Sink => ({
-  event: (id, text) => stream.write(ids && id !== undefined ? `id: ${id}\n${frame(text)}` : frame(text)),
+  event: (id, text) => stream.write(frame(text, ids ? id : undefined)),
   disconnect: () => stream.end()
 })
-
-/** The client did not wait. */
-const left = (reply: FastifyReply): boolean => reply.raw.destroyed || reply.raw.socket?.destroyed === true

@@ -1,3 +1,5 @@
+import { rpcError } from '../errors.js'
+import type { McpError } from '../errors.js'
 import type { KeptStream, Sink } from '../replay.js'
 import { frame } from './stream.js'
 import type { SseStream } from './stream.js'
@@ -32,12 +34,18 @@ class Plain implements Outlet {
 }
 
 /** How long a client should wait before it comes back, in ms. */
-export const RETRY = 1_000
+const RETRY = 1_000
 
-/** Connects a stream that can be resumed. `primed`: an event without data tells the client where the stream begins (2025-11-25 basic/transports). */
+/** An event without data tells the client where its stream begins (2025-11-25 basic/transports, Resumability and Redelivery). */
+export const primer = (id: string): string => `id: ${id}\nretry: ${RETRY}\ndata: \n\n`
+
+/** A client asked for the rest of a stream that is not its own, or not there any more. */
+export const notKept = (): McpError => rpcError('InvalidRequest', 'Last-Event-ID is of no stream of this session, or what came after it is not kept any more; open a stream without it')
+
+/** Connects a stream that can be resumed, and primes it where the revision does that. */
 export function resumable (replay: KeptStream, stream: SseStream, { primed, after }: { primed: boolean, after: number | undefined }): Outlet {
   const outlet = new Resumable(replay, stream)
-  if (primed) stream.write(`id: ${replay.start}\nretry: ${RETRY}\ndata: \n\n`)
+  if (primed) stream.write(primer(replay.start))
   replay.attach(outlet, after)
   stream.onClose(() => replay.detach(outlet))
   return outlet
@@ -65,6 +73,6 @@ class Resumable implements Outlet, Sink {
 
   release (): void { this.replay.release() }
 
-  event (id: string | undefined, text: string): void { this.stream.write(id === undefined ? frame(text) : `id: ${id}\n${frame(text)}`) }
+  event (id: string | undefined, text: string): void { this.stream.write(frame(text, id)) }
   disconnect (): void { this.stream.end() }
 }

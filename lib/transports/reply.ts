@@ -7,6 +7,9 @@ import type { BadMessage, Id } from '../jsonrpc.js'
 export const JSON_TYPE = 'application/json; charset=utf-8'
 const RETRY_AFTER = '30'
 
+/** The client did not wait for it. */
+export const isGone = ({ raw }: FastifyReply): boolean => raw.destroyed || raw.socket?.destroyed === true
+
 /** A JSON-RPC error as the whole of an HTTP reply. */
 export function sendError (reply: FastifyReply, error: McpError, id: Id | undefined): void {
   sendJson(reply, errorText(id, error), error.status ?? 400)

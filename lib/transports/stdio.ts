@@ -9,6 +9,7 @@ import type { BadMessage } from '../jsonrpc.js'
 import type { Served } from '../method.js'
 import type { McpServer } from '../server.js'
 import { Session } from '../sessions.js'
+import { CHUNK, drained } from './drain.js'
 import { Peer } from './peer.js'
 
 /** How long calls may go on when the input has ended, in ms: whoever waits for their answers still reads. */
@@ -64,14 +65,11 @@ export async function stdio (server: McpServer, { input, output, lineLimit, auth
 
 /** With so many bytes unread no more is taken in: a client that asks and does not read fills no memory. */
 const UNREAD = 4 * 1_048_576
-/** As many characters may wait in one turn of the loop; more is handed to the system at once. */
-const CHUNK = 65_536
 
 /** Joins what one turn of the loop has to say in one write. */
 class LineWriter {
   private readonly output: Writable
   private pending = ''
-  private draining: Promise<void> | undefined
 
   constructor (output: Writable) {
     this.output = output
@@ -87,11 +85,7 @@ class LineWriter {
   get full (): boolean { return this.output.writableLength > UNREAD }
 
   /** Resolves when the reader has taken what waits, or is gone; undefined where nothing does. */
-  get ready (): Promise<void> | undefined {
-    const { output } = this
-    if (!output.writableNeedDrain || output.destroyed) return undefined
-    return (this.draining ??= new Promise<void>(resolve => { output.once('drain', resolve).once('close', resolve) }).then(() => { this.draining = undefined }))
-  }
+  get ready (): Promise<void> | undefined { return drained(this.output) }
 
   /** Resolves when all is handed to the system. */
   async drained (): Promise<void> {

@@ -1,14 +1,14 @@
 import { kStreaming } from '../connection.js'
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
+import { CHUNK, drained } from './drain.js'
 
 // Server-sent events after @fastify/sse has sent the headers: this file alone writes to the raw response.
 
 const COMMENT = ':\n\n'
-/** As many characters may wait in one turn of the loop; more is handed to the system at once. */
-const CHUNK = 65_536
 
-export const frame = (text: string): string => `event: message\ndata: ${text}\n\n`
+/** One message, with an id where its client can come back for what follows. */
+export const frame = (text: string, id?: string): string => `${id === undefined ? '' : `id: ${id}\n`}event: message\ndata: ${text}\n\n`
 
 /** Makes a reply a stream. @fastify/sse sends the headers, with those that hooks have set; a cache or a compressor on the way must not touch what follows. */
 export function openStream (enter: RouteHandlerMethod, reply: FastifyReply): ServerResponse {
@@ -79,7 +79,6 @@ export class SseStream {
   private soon: NodeJS.Immediate | undefined
   private behind = false
   private watching = false
-  private draining: Promise<void> | undefined
 
   constructor (raw: ServerResponse, maxBuffered: number) {
     this.raw = raw
@@ -102,11 +101,7 @@ export class SseStream {
   }
 
   /** Resolves when the reader has taken what waits, or is gone; undefined where nothing does. */
-  get ready (): Promise<void> | undefined {
-    const { raw } = this
-    if (!this.connected || !raw.writableNeedDrain) return undefined
-    return (this.draining ??= new Promise<void>(resolve => { raw.once('drain', resolve).once('close', resolve) }).then(() => { this.draining = undefined }))
-  }
+  get ready (): Promise<void> | undefined { return this.ended ? undefined : drained(this.raw) }
 
   /** A reader that falls too far behind is cut off: it slows nobody and fills no memory. */
   write (piece: string): void {
