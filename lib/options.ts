@@ -167,7 +167,7 @@ function sharedOf ({ redis, store, broker }: McpOptions): Settings['shared'] {
 
 /** @throws MCP_ERR_OPTION that names the option, what it must be and what it is */
 export function settle (options: McpOptions, bodyLimit: number): Settings {
-  const problem = checkOf(Options as unknown as Record<string, unknown>)(options)
+  const problem = checkOf(Options)(options)
   if (problem !== undefined) throw new MCP_ERR_OPTION(`option ${problem}`)
   const { sessions = {}, sse, cache, limits } = options
   const wanted = options.revisions ?? revisions.map(one => one.version)

@@ -26,8 +26,8 @@ const DEFAULT_TOKENS = 1_000
 /** They need a capability of their own (2025-11-25 client/sampling, Capabilities). */
 const CONTEXTS = ['thisServer', 'allServers']
 
-const checkSample = checkOf(SampleAnswer as unknown as Record<string, unknown>)
-const checkRoots = checkOf(RootsAnswer as unknown as Record<string, unknown>)
+const checkSample = checkOf(SampleAnswer)
+const checkRoots = checkOf(RootsAnswer)
 
 const question = <A>(one: Question): Public<A> => one as unknown as Public<A>
 

@@ -21,7 +21,7 @@ export class ServedRevision implements Served {
   /** From now on the methods of the feature are known, as far as the revision has them. */
   offer (feature: Feature): void {
     const { requests, notifications } = this.revision
-    for (const method of feature.methods) if (requests.has(method.name)) this.methods.set(method.name, { method, check: checkOf(method.params as unknown as Record<string, unknown>) })
+    for (const method of feature.methods) if (requests.has(method.name)) this.methods.set(method.name, { method, check: checkOf(method.params) })
     for (const listener of feature.notifications ?? []) if (notifications.has(listener.name)) this.listeners.set(listener.name, listener)
   }
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AuthOptions } from '../../types/index.js'
 import { DPOP_ALGORITHMS } from './dpop.js'
-import { ROOT_DOCUMENT } from './place.js'
+import { WELL_KNOWN } from './place.js'
 import type { Place } from './place.js'
 
 export interface MetadataOptions { auth: AuthOptions, place: Place, name: string, scopes: () => string[] }
@@ -20,7 +20,7 @@ export function mountMetadata (root: FastifyInstance, { auth, place, name, scope
       ...(auth.dpop === 'require' && { dpop_bound_access_tokens_required: true })
     })
   })
-  for (const url of [...place.documents, ...(auth.rootMetadata === true ? [ROOT_DOCUMENT] : [])]) {
+  for (const url of [...place.documents, ...(auth.rootMetadata === true ? [WELL_KNOWN] : [])]) {
     if (root.hasRoute({ method: 'GET', url })) continue
     root.route({
       method: 'GET',

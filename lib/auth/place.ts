@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { hostOf, pathOf } from '../target.js'
 
-const WELL_KNOWN = '/.well-known/oauth-protected-resource'
+export const WELL_KNOWN = '/.well-known/oauth-protected-resource'
 
 /** Where clients find the endpoint, and what is said of it (RFC 9728 section 3.1: the path of the resource follows the well-known one). */
 export class Place {
@@ -18,18 +18,18 @@ export class Place {
   }
 
   /** Paths of the metadata: that of the resource as clients see it, and as this server does. */
-  get documents (): string[] { return [...new Set([this.path, this.configured?.pathname ?? this.path].map(path => WELL_KNOWN + (path === '/' ? '' : path)))] }
+  get documents (): string[] { return [...new Set([this.path, this.configured?.pathname ?? this.path].map(path => WELL_KNOWN + after(path)))] }
 
   /** As it is configured, to the letter: clients compare it with the URL they use. */
   resource (request: FastifyRequest): string {
     if (this.said !== undefined) return this.said
     const { origin, pathname } = this.public(request)
-    return pathname === '/' ? origin : origin + pathname
+    return origin + after(pathname)
   }
 
   metadata (request: FastifyRequest): string {
     const { origin, pathname } = this.public(request)
-    return origin + WELL_KNOWN + (pathname === '/' ? '' : pathname)
+    return origin + WELL_KNOWN + after(pathname)
   }
 
   /** What the client sent this request to: the endpoint, or a path below it. */
@@ -44,4 +44,5 @@ export class Place {
   }
 }
 
-export const ROOT_DOCUMENT = WELL_KNOWN
+/** The path of the root is none, where others go before it. */
+const after = (path: string): string => path === '/' ? '' : path

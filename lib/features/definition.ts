@@ -15,7 +15,7 @@ const KNOWN = {
 }
 const ICON = words('src mimeType sizes theme')
 
-const check = checkOf(Shown as unknown as Record<string, unknown>)
+const check = checkOf(Shown)
 const warnedOf = new WeakSet<object>()
 
 /** @throws Error that names the member, what it must be and what it is */
