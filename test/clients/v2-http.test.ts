@@ -1,6 +1,5 @@
 // @modelcontextprotocol/client 2.x over HTTP: as a client of the handshake revisions, left to find out, and pinned to 2026-07-28.
-import { SSEClientTransport, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import type { ClientOptions, Transport } from '@modelcontextprotocol/client'
+import { SSEClientTransport } from '@modelcontextprotocol/client'
 import t, { type Test } from 'tap'
 import type { McpOptions } from '../../types/index.js'
 import type { Revision } from '../support/wire.js'
@@ -8,19 +7,7 @@ import { v2 } from './driver.js'
 import { Recorder } from './record.js'
 import { scenarios } from './scenarios.js'
 import { serve, subjectOf } from './server.js'
-
-type Negotiation = ClientOptions['versionNegotiation']
-const pinned: Negotiation = { mode: { pin: '2026-07-28' } }
-
-const endSession = async (transport: Transport) => {
-  if (transport instanceof StreamableHTTPClientTransport && transport.sessionId !== undefined) await transport.terminateSession()
-}
-
-function client (t: Test, url: string, revision: Revision, negotiation: Negotiation) {
-  const recorder = new Recorder(t, revision)
-  const transport = () => new StreamableHTTPClientTransport(new URL(url), { fetch: recorder.fetch })
-  return { driver: v2(transport, negotiation, endSession), recorder }
-}
+import { client, pinned, type Negotiation } from './v2.js'
 
 const modes: Array<[string, Revision, Negotiation]> = [
   ['legacy', '2025-11-25', { mode: 'legacy' }],

@@ -1,25 +1,8 @@
 // @modelcontextprotocol/client 2.x over HTTP: which revision it settles on, and what only 2026-07-28 has.
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import type { ClientOptions, Transport } from '@modelcontextprotocol/client'
-import t, { type Test } from 'tap'
-import type { Revision } from '../support/wire.js'
-import { v2 } from './driver.js'
-import { Recorder } from './record.js'
+import t from 'tap'
 import { textOf } from './scenarios.js'
 import { nested, serve } from './server.js'
-
-type Negotiation = ClientOptions['versionNegotiation']
-const pinned: Negotiation = { mode: { pin: '2026-07-28' } }
-
-const endSession = async (transport: Transport) => {
-  if (transport instanceof StreamableHTTPClientTransport && transport.sessionId !== undefined) await transport.terminateSession()
-}
-
-function client (t: Test, url: string, revision: Revision, negotiation: Negotiation) {
-  const recorder = new Recorder(t, revision)
-  const transport = () => new StreamableHTTPClientTransport(new URL(url), { fetch: recorder.fetch })
-  return { driver: v2(transport, negotiation, endSession), recorder }
-}
+import { client, pinned } from './v2.js'
 
 t.test('left to find out, it settles on what the server speaks', async t => {
   const server = await serve(t, { revisions: ['2025-06-18', '2025-03-26'] })
