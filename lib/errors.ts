@@ -52,6 +52,17 @@ export function rpcError (name: ErrorName, detail?: string, data?: unknown): Mcp
   return new McpError(code, detail === undefined ? sentence : `${sentence}: ${detail}`, data, status)
 }
 
+export const withHeaders = (error: McpError, headers: Record<string, string>): McpError => Object.assign(error, { headers })
+
+/** Turns what processes share and cannot be reached now into an error for the client. */
+export async function reached<T> (what: Promise<T>): Promise<T> {
+  try {
+    return await what
+  } catch (error) {
+    throw error instanceof McpError ? error : rpcError('Unavailable', 'what the processes of this server share cannot be reached; try again')
+  }
+}
+
 /** An error of a tool that the model is meant to read: the result of the call, with `isError`. */
 export class ToolError extends Error {
   override readonly name = 'ToolError'

@@ -67,13 +67,14 @@ function identify (bearer: Bearer): onRequestHookHandler {
       Object.assign(request, { [kAuth]: caller })
       done()
     }
+    let caller
     try {
-      const caller = bearer.check(request, reply)
-      if (!(caller instanceof Promise)) return known(caller)
-      caller.then(known, done)
+      caller = bearer.check(request)
     } catch (error) {
-      done(error as Error)
+      return done(error as Error)
     }
+    if (caller instanceof Promise) caller.then(known, done)
+    else known(caller)
   }
 }
 

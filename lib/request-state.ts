@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { rpcError } from './errors.js'
+import { reached, rpcError } from './errors.js'
 import type { QuestionMethod } from './question.js'
 import { MemoryStore } from './stores/memory.js'
 import type { Store } from '../types/index.js'
@@ -92,10 +92,6 @@ async function sharedKey (store: Store): Promise<Uint8Array> {
     if (key !== undefined) return Buffer.from(key, 'base64')
     await store.swap('state-key', undefined, randomBytes(32).toString('base64'), KEY_LIFE)
   }
-}
-
-async function reached<T> (what: Promise<T>): Promise<T> {
-  return await what.catch(() => { throw rpcError('Unavailable', 'what the processes of this server share cannot be reached; try again') })
 }
 
 const byId = (keys: Uint8Array[]): Map<string, Uint8Array> => new Map(keys.map(key => [keyId(key), key]))

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { AuthInfo, AuthOptions } from '../../types/index.js'
-import { rpcError } from '../errors.js'
+import { rpcError, withHeaders } from '../errors.js'
 import type { McpError } from '../errors.js'
 import { challengeOf } from './challenge.js'
 import type { Place } from './place.js'
@@ -31,6 +31,6 @@ export class Access {
     const error = rpcError('InsufficientScope', `this needs ${scopes.join(' ')}`)
     if (this.place === undefined || request === undefined) return error
     const challenge = challengeOf({ metadata: this.place.metadata(request), scopes, error: 'insufficient_scope', description: `this needs ${scopes.join(' ')}` })
-    return Object.assign(error, { headers: { 'www-authenticate': challenge } })
+    return withHeaders(error, { 'www-authenticate': challenge })
   }
 }

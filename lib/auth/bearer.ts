@@ -1,6 +1,6 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import type { AuthInfo, AuthOptions } from '../../types/index.js'
-import { rpcError } from '../errors.js'
+import { rpcError, withHeaders } from '../errors.js'
 import type { McpError } from '../errors.js'
 import type { Access } from './access.js'
 import { boundKey, InvalidToken } from './caller.js'
@@ -33,18 +33,18 @@ export class Bearer {
     else if (introspection !== undefined) this.tokens = new Tokens(introspector(introspection), introspection.cacheTtl ?? INTROSPECTION_TTL)
   }
 
-  /** At once where the token is known. @throws McpError with a status, once the reply has its challenge */
-  check (request: FastifyRequest, reply: FastifyReply): AuthInfo | Promise<AuthInfo> {
+  /** At once where the token is known. @throws McpError with a status and a challenge */
+  check (request: FastifyRequest): AuthInfo | Promise<AuthInfo> {
     let caller
     try {
       caller = this.identify(request)
     } catch (error) {
-      throw this.refusal(error, request, reply)
+      throw this.refusal(error, request)
     }
-    if (!(caller instanceof Promise)) return this.allowed(caller, request, reply)
+    if (!(caller instanceof Promise)) return this.allowed(caller, request)
     return caller.then(
-      caller => this.allowed(caller, request, reply),
-      (error: unknown) => { throw this.refusal(error, request, reply) })
+      caller => this.allowed(caller, request),
+      (error: unknown) => { throw this.refusal(error, request) })
   }
 
   private identify (request: FastifyRequest): AuthInfo | Promise<AuthInfo> {
@@ -81,28 +81,26 @@ export class Bearer {
     return said instanceof Promise ? said.then(known) : known(said as AuthInfo | null | undefined)
   }
 
-  private allowed (caller: AuthInfo, request: FastifyRequest, reply: FastifyReply): AuthInfo {
+  private allowed (caller: AuthInfo, request: FastifyRequest): AuthInfo {
     const { scopes = [] } = this.options
     if (this.access.covers(caller, scopes)) return caller
-    const error = this.access.insufficient(scopes, request)
-    reply.headers(error.headers ?? {})
-    throw error
+    throw this.access.insufficient(scopes, request)
   }
 
-  private refusal (error: unknown, request: FastifyRequest, reply: FastifyReply): McpError {
+  private refusal (error: unknown, request: FastifyRequest): McpError {
     const { scopes = [] } = this.options
     const status = (error as { statusCode?: unknown } | null)?.statusCode
     if (error instanceof NoToken || status === 401) {
       const sent = request.headers.authorization !== undefined && status === 401
-      reply.header('www-authenticate', this.challenge(request, { scopes, ...(sent && { error: 'invalid_token' as const }) }))
-      return rpcError('Unauthorized', sent ? 'the token is not valid here' : 'an access token is needed')
+      return this.unauthorized(request, sent ? 'the token is not valid here' : 'an access token is needed', { scopes, ...(sent && { error: 'invalid_token' as const }) })
     }
-    if (error instanceof InvalidToken) {
-      reply.header('www-authenticate', this.challenge(request, { scopes, error: error.error, description: error.message }))
-      return rpcError('Unauthorized', error.message)
-    }
+    if (error instanceof InvalidToken) return this.unauthorized(request, error.message, { scopes, error: error.error, description: error.message })
     request.log.error({ err: error }, 'access tokens cannot be checked')
     return rpcError('Unavailable', 'access tokens cannot be checked; try again later')
+  }
+
+  private unauthorized (request: FastifyRequest, detail: string, parts: Omit<ChallengeParts, 'metadata'>): McpError {
+    return withHeaders(rpcError('Unauthorized', detail), { 'www-authenticate': this.challenge(request, parts) })
   }
 
   private challenge (request: FastifyRequest, parts: Omit<ChallengeParts, 'metadata'>): string {

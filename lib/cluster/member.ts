@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Broker, Store } from '../../types/index.js'
-import { McpError, rpcError } from '../errors.js'
 
 /** One channel for all processes, and one for each; never one for each session or call. */
 const ALL = 'all'
@@ -93,12 +92,3 @@ export class Member {
 }
 
 export const channelOf = (process: string): string => `process:${process}`
-
-/** Turns what the store cannot do now into an error for the client. */
-export async function reached<T> (what: Promise<T>): Promise<T> {
-  try {
-    return await what
-  } catch (error) {
-    throw error instanceof McpError ? error : rpcError('Unavailable', 'what the processes of this server share cannot be reached; try again')
-  }
-}

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { AuthInfo, ClientCapabilities, Implementation } from '../../types/index.js'
-import { CallCancelled } from '../errors.js'
+import { reached } from '../errors.js'
+import type { Notification } from '../jsonrpc.js'
 import type { Served } from '../method.js'
 import { Session, Sessions } from '../sessions.js'
 import type { SessionLimits } from '../session-limits.js'
 import type { Transport } from '../sessions.js'
 import type { Announcement, Note } from './member.js'
-import { reached } from './member.js'
 import { keyOf, logOf, OWN } from './record.js'
 import type { SessionRecord } from './record.js'
 import { ClusterSession } from './session.js'
@@ -37,7 +37,7 @@ export class ClusterSessions extends Sessions {
     member.on('session', ({ session, text }: Note) => { this.mine(session)?.take(text) })
     member.on('ended', ({ session, reason }: Note) => { this.forget(session, reason) })
     member.on('answer', ({ session, response }: Note) => { this.mine(session)?.answer(response) })
-    member.on('notification', ({ session, from, message }: Note) => { if (from !== member.id) this.cancel(session, message.params) })
+    member.on('notification', ({ session, from, message }: Note) => { if (from !== member.id) this.notified(session, message) })
     member.on('message', ({ session, message }: Note) => { this.message(session, message) })
     member.onEntry((...announcement) => this.announced(announcement))
     member.onGap(() => { for (const session of this.byId.values()) if (session.busy) this.load(session.id).catch(() => {}) })
@@ -135,9 +135,10 @@ export class ClusterSessions extends Sessions {
     return true
   }
 
-  private cancel (id: string, { requestId, reason }: { requestId?: unknown, reason?: unknown }): void {
-    const calls = [...this.mine(id)?.inFlight ?? []].filter(one => one.message.id === requestId)
-    for (const exchange of calls) exchange.cancel(new CallCancelled(typeof reason === 'string' ? `The client cancelled the call: ${reason.slice(0, 200)}` : 'The client cancelled the call'))
+  /** A notification that came in elsewhere is taken as one that came in here. */
+  private notified (id: string, { method, params }: Notification): void {
+    const session = this.mine(id)
+    session?.served.listeners.get(method)?.receive(params ?? {}, session.inFlight)
   }
 
   /** A session with a stream or a call is not idle, though nobody reads it. */

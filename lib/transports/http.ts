@@ -74,8 +74,9 @@ export class HttpTransport implements Door {
     session?.admit()
     const channel = new HttpChannel(this, reply, accepts, outletsOf(served, session, [message.id]))
     const exchange = new Exchange(this.server, served, message, channel, session, request, authOf(request))
-    exchange.raw = (request as { [kRaw]?: string })[kRaw]
-    Object.assign(request, { [kRaw]: undefined })
+    const held = request as { [kRaw]?: string | undefined }
+    exchange.raw = held[kRaw]
+    held[kRaw] = undefined
     dispatch(exchange)
     if (!accepts.json) channel.hold()
   }

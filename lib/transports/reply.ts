@@ -12,6 +12,7 @@ export const isGone = ({ raw }: FastifyReply): boolean => raw.destroyed || raw.s
 
 /** A JSON-RPC error as the whole of an HTTP reply. */
 export function sendError (reply: FastifyReply, error: McpError, id: Id | undefined): void {
+  if (error.headers !== undefined) reply.headers(error.headers)
   sendJson(reply, errorText(id, error), error.status ?? 400)
 }
 
