@@ -1,4 +1,7 @@
+import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { isObject } from './jsonrpc.js'
+import { checkRefs } from './schema-refs.js'
+import type { Ref, Resource } from './schema-refs.js'
 
 // Reads an author's JSON Schema once, when it is added: a plain copy (no symbols, no undefined), tuples of TypeBox as prefixItems, shared schemas of the
 // app bundled into $defs, and a clear sentence about what is wrong. Ajv would say the same, at 4 ms a schema; this is why compiling can wait for the first call.
@@ -6,8 +9,8 @@ import { isObject } from './jsonrpc.js'
 export type JsonSchema = Record<string, unknown>
 export interface Prepared {
   schema: JsonSchema
-  /** Keywords that no dialect knows and that do not begin with `x-`: usually misspelt. */
-  unknown: string[]
+  /** What is usually misspelt: keywords that no dialect knows and that do not begin with `x-`, and formats that nobody checks. */
+  strange: string[]
   /** It names itself or a part of itself, so it must not share a validator instance with others. */
   named: boolean
   /** Some of it came from the schemas that the app shares. */
@@ -17,8 +20,10 @@ export interface Prepared {
 const TYPES = new Set(['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'])
 const DIALECTS = /^https?:\/\/json-schema\.org\/(draft\/2020-12|draft-07)\/schema#?$/
 const MAX_DEPTH = 100
+/** Those of JSON Schema and OpenAPI that ajv-formats checks. */
+const FORMATS = Object.keys(fullFormats)
 
-type Kind = 'schema' | 'map' | 'list' | 'items' | 'type' | 'number' | 'positive' | 'count' | 'pattern' | 'names' | 'array' | 'string' | 'boolean' | 'object' | 'any'
+type Kind = 'schema' | 'map' | 'list' | 'items' | 'type' | 'number' | 'positive' | 'count' | 'pattern' | 'names' | 'dependencies' | 'array' | 'string' | 'anchor' | 'boolean' | 'object' | 'any'
 
 /** The keywords of both dialects, and those of TypeBox and OpenAPI that validate nothing, by what their value is. */
 const BY_KIND: Record<Kind, string> = {
@@ -33,9 +38,11 @@ const BY_KIND: Record<Kind, string> = {
   pattern: 'pattern',
   names: 'required',
   array: 'enum examples',
-  string: 'title description $comment format contentEncoding contentMediaType $schema $id $anchor $ref $dynamicRef $dynamicAnchor',
+  string: 'title description $comment format contentEncoding contentMediaType $schema $id $ref $dynamicRef',
+  anchor: '$anchor $dynamicAnchor',
   boolean: 'deprecated readOnly writeOnly uniqueItems nullable',
-  object: '$vocabulary dependentRequired dependencies discriminator externalDocs xml',
+  dependencies: 'dependencies',
+  object: '$vocabulary dependentRequired discriminator externalDocs xml',
   any: 'const default enumNames example'
 }
 const KEYWORDS = new Map(Object.entries(BY_KIND).flatMap(([kind, words]) => words.split(' ').map(word => [word, kind as Kind] as const)))
@@ -47,19 +54,16 @@ const SIMPLE: Partial<Record<Kind, [(value: unknown) => boolean, string]>> = {
   names: [value => Array.isArray(value) && value.every(name => typeof name === 'string') && new Set(value).size === value.length, 'an array of strings, none of them twice'],
   array: [value => Array.isArray(value) && value.length > 0, 'an array of at least one value'],
   string: [value => typeof value === 'string', 'a string'],
+  anchor: [value => typeof value === 'string' && /^[A-Za-z_][-\w.]*$/.test(value), 'a name of letters, digits, -, _ and .'],
   boolean: [value => typeof value === 'boolean', 'true or false'],
   object: [isObject, 'an object'],
   any: [() => true, ''],
   type: [value => [value].flat().length > 0 && [value].flat().every(one => TYPES.has(one as string)), `one of ${[...TYPES].join(', ')}`]
 }
 
-/** A schema with a name of its own, or the whole: what `#` means inside it. */
-interface Resource { root: JsonSchema, anchors: Set<string> }
-interface Ref { holder: JsonSchema, at: string, within: Resource, base: string }
-
 class Reader {
-  readonly unknown: string[] = []
-  readonly ids = new Set<string>()
+  readonly strange: string[] = []
+  readonly ids = new Map<string, Resource>()
   readonly bundled = new Map<string, string>()
   private readonly defs: JsonSchema = {}
   private readonly refs: Ref[] = []
@@ -83,7 +87,7 @@ class Reader {
     if (value.nullable !== undefined && value.type === undefined) throw new Error(`${at}/nullable needs a type beside it`)
     const out: JsonSchema = {}
     const outer = this.resource
-    if (outer === undefined || value.$id !== undefined) this.resource = { root: out, anchors: new Set() }
+    if (outer === undefined || value.$id !== undefined) this.resource = { root: out, anchors: new Map() }
     for (const [name, member] of Object.entries(value)) {
       if (member !== undefined) out[name] = this.member(name, member, `${at}/${name}`, depth)
     }
@@ -100,28 +104,34 @@ class Reader {
     if (typeof $id === 'string') {
       if ($id === '' || $id.includes('#') || !URL.canParse($id, 'schema:/')) throw new Error(`${at}/$id must be a URI without a fragment, got ${preview($id)}`)
       if (this.ids.has($id)) throw new Error(`${at}/$id ${preview($id)} is there twice`)
-      this.ids.add($id)
+      this.ids.set($id, within)
     }
-    for (const anchor of [$anchor, $dynamicAnchor]) if (typeof anchor === 'string') within.anchors.add(anchor)
+    const holder = this.last as JsonSchema
+    for (const anchor of [$anchor, $dynamicAnchor]) {
+      if (typeof anchor !== 'string') continue
+      if ((within.anchors.get(anchor) ?? holder) !== holder) throw new Error(`${at || '/'} has the anchor ${preview(anchor)}, which is there already`)
+      within.anchors.set(anchor, holder)
+    }
     if (typeof $dynamicRef === 'string' && !$dynamicRef.startsWith('#')) throw new Error(`${at}/$dynamicRef must begin with #, got ${preview($dynamicRef)}`)
-    for (const [word, ref] of Object.entries({ $ref, $dynamicRef })) {
-      if (typeof ref === 'string') this.refs.push({ holder: this.last as JsonSchema, at: `${at}/${word}`, within, base: this.base })
-    }
+    const { base } = this
+    if ($ref !== undefined) this.refs.push({ holder, word: '$ref', at: `${at}/$ref`, within, base })
+    if ($dynamicRef !== undefined) this.refs.push({ holder, word: '$dynamicRef', at: `${at}/$dynamicRef`, within, base })
   }
 
   private member (name: string, value: unknown, at: string, depth: number): unknown {
     const kind = KEYWORDS.get(name)
     if (kind === undefined) {
-      if (!name.startsWith('x-')) this.unknown.push(at)
-      return plain(value, at)
+      if (!name.startsWith('x-')) this.strange.push(`${at} is not a JSON Schema keyword (your own begin with x-)`)
+      return nameless(plain(value, at), at)
     }
     const simple = SIMPLE[kind]
     if (simple) {
       if (!simple[0](value)) throw new Error(`${at} must be ${simple[1]}, got ${preview(value)}`)
+      if (name === 'format' && !FORMATS.includes(String(value))) this.strange.push(`${at} ${preview(value)} is none of the formats that are checked: ${FORMATS.join(', ')}`)
       return plain(value, at)
     }
     if (kind === 'pattern') return pattern(value, at)
-    if (kind === 'map') return this.map(name, value, at, depth)
+    if (kind === 'map' || kind === 'dependencies') return this.map(name, value, at, depth)
     if (kind === 'list' || (kind === 'items' && Array.isArray(value))) return this.list(value, at, depth)
     return this.read(value, at, depth + 1)
   }
@@ -129,7 +139,7 @@ class Reader {
   private map (name: string, value: unknown, at: string, depth: number): JsonSchema {
     if (!isObject(value)) throw new Error(`${at} must be an object of schemas, got ${preview(value)}`)
     if (name === 'patternProperties') for (const key of Object.keys(value)) pattern(key, `${at}/${key}`)
-    return Object.fromEntries(Object.entries(value).map(([key, schema]) => [key, this.read(schema, `${at}/${key}`, depth + 1)]))
+    return Object.fromEntries(Object.entries(value).map(([key, schema]) => [key, name === 'dependencies' && Array.isArray(schema) ? this.member('required', schema, `${at}/${key}`, depth) : this.read(schema, `${at}/${key}`, depth + 1)]))
   }
 
   private list (value: unknown, at: string, depth: number): unknown[] {
@@ -142,20 +152,24 @@ class Reader {
     const own = isObject(root.$defs) ? root.$defs : {}
     const local: Ref[] = []
     for (let ref = this.refs.shift(); ref !== undefined; ref = this.refs.shift()) {
-      const target = String(ref.holder.$ref ?? ref.holder.$dynamicRef)
+      const { holder, word, base } = ref
+      const target = String(holder[word])
       const [id = '', fragment = ''] = target.split('#', 2)
+      const named = this.ids.get(id)
       if (id === '') {
         // A reference of no characters is one to the whole as well (RFC 3986 section 4.4), but Ajv knows `#` alone.
-        if (target === '' || (ref.base !== '' && (fragment === '' || fragment.startsWith('/')))) ref.holder.$ref = `#${ref.base}${fragment}`
+        if (target === '' || (base !== '' && (fragment === '' || fragment.startsWith('/')))) holder[word] = `#${base}${fragment}`
         local.push(ref)
-      } else if (!this.ids.has(id)) {
+      } else if (named !== undefined) {
+        local.push({ ...ref, within: named })
+      } else {
         const at = this.bundle(id, ref.at, own)
-        ref.holder.$ref = fragment === '' || fragment.startsWith('/') ? `#${at}${fragment}` : `#${fragment}`
+        holder[word] = fragment === '' || fragment.startsWith('/') ? `#${at}${fragment}` : `#${fragment}`
         local.push({ ...ref, within: this.resource as Resource })
       }
     }
     if (Object.keys(this.defs).length > 0) root.$defs = { ...own, ...this.defs }
-    for (const ref of local) check(ref)
+    checkRefs(local)
   }
 
   /** The place of a schema that the app shares. */
@@ -177,15 +191,6 @@ class Reader {
   }
 }
 
-function check ({ holder, at, within }: Ref): void {
-  const target = String(holder.$ref ?? holder.$dynamicRef)
-  const fragment = target.slice(target.indexOf('#') + 1)
-  const found = fragment === '' || (fragment.startsWith('/') ? isSchema(pointed(within.root, fragment)) : within.anchors.has(fragment))
-  if (!found) throw new Error(`${at} "${target}" leads to no schema in here`)
-}
-
-const isSchema = (value: unknown): boolean => isObject(value) || typeof value === 'boolean'
-
 /** @throws Error whose message begins with the path inside the schema and says what belongs there */
 export function prepareSchema (source: unknown, shared: (id: string) => unknown = () => undefined): Prepared {
   if (!isObject(source)) throw new Error(`it must be an object, got ${preview(source)}`)
@@ -196,7 +201,7 @@ export function prepareSchema (source: unknown, shared: (id: string) => unknown 
   const reader = new Reader(isDraft07(source), shared)
   const schema = reader.read(source, '') as JsonSchema
   reader.resolve(schema)
-  return { schema, unknown: reader.unknown, named: reader.ids.size > 0, shared: reader.bundled.size > 0 }
+  return { schema, strange: reader.strange, named: reader.ids.size > 0, shared: reader.bundled.size > 0 }
 }
 
 export const isDraft07 = (schema: JsonSchema): boolean => typeof schema.$schema === 'string' && schema.$schema.includes('draft-07')
@@ -220,18 +225,6 @@ function pattern (value: unknown, at: string): string {
   return value
 }
 
-/** What a JSON Pointer (RFC 6901) leads to. */
-function pointed (root: JsonSchema, pointer: string): unknown {
-  let at: unknown = root
-  for (const step of pointer.slice(1).split('/')) {
-    let key
-    try { key = decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~') } catch { return undefined }
-    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined
-    at = (at as Record<string, unknown>)[key]
-  }
-  return at
-}
-
 function plain (value: unknown, at: string): unknown {
   if (typeof value === 'bigint') throw new Error(`${at} holds a bigint, which JSON cannot carry`)
   if (typeof value !== 'object' || value === null) return value
@@ -240,6 +233,13 @@ function plain (value: unknown, at: string): unknown {
   } catch {
     throw new Error(`${at} holds what JSON cannot carry`)
   }
+}
+
+/** Ajv looks for names of schemas in what it does not know, too. */
+function nameless (value: unknown, at: string): unknown {
+  const name = typeof value === 'object' ? /"\$(id|anchor|dynamicAnchor)":/.exec(JSON.stringify(value)) : null
+  if (name !== null) throw new Error(`${at} holds $${name[1]}; schemas are named where JSON Schema has schemas`)
+  return value
 }
 
 export function preview (value: unknown): string {

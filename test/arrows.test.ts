@@ -45,7 +45,8 @@ const arrows = table({
   content: 'errors',
   question: 'errors form jsonrpc schemas validate',
   form: 'json-schema jsonrpc validate errors',
-  'json-schema': 'jsonrpc',
+  'json-schema': 'jsonrpc schema-refs',
+  'schema-refs': 'jsonrpc',
   validate: 'json-schema errors',
   jsonrpc: 'errors',
   errors: '',
@@ -75,7 +76,8 @@ const typeArrows = table({
   served: 'method revisions',
   method: 'exchange jsonrpc revisions sessions validate',
   content: 'input',
-  'request-state': 'question'
+  'request-state': 'question',
+  'schema-refs': 'json-schema'
 })
 
 /** The one place of each package. Fastify itself is known by its types, but to the binary, which makes an app. */
@@ -88,6 +90,7 @@ const packages = table({
   schemas: '@sinclair/typebox',
   validate: 'ajv ajv-formats',
   transports: 'negotiator',
+  'json-schema': 'ajv-formats',
   'uri-template': 'url-template ajv-formats',
   'request-state': 'jose',
   auth: 'jose lru-cache',

@@ -18,11 +18,11 @@ endless.not = endless
 
 t.test('a schema comes back as a plain copy of what it says', async t => {
   const source = Type.Object({ a: Type.Optional(Type.Union([Type.Literal(1), Type.Null()])), b: Type.Array(Type.String({ pattern: '^x' })) })
-  const { schema, unknown, named } = prepareSchema(source)
+  const { schema, strange, named } = prepareSchema(source)
   t.strictSame(schema, JSON.parse(JSON.stringify(source)))
   t.not(schema, source)
   t.strictSame(Object.getOwnPropertySymbols(schema), [])
-  t.strictSame({ unknown, named }, { unknown: [], named: false })
+  t.strictSame({ strange, named }, { strange: [], named: false })
 })
 
 t.test('members that are undefined are not there', async t => {
@@ -56,8 +56,8 @@ t.test('the dialect is 2020-12, or draft-07 where the schema says so', async t =
 })
 
 t.test('a keyword that nobody knows is told with its place, unless it begins with x-', async t => {
-  const { unknown, schema } = prepareSchema(of({ a: { type: 'string', minLenght: 3, 'x-mcp-header': 'A' } }, { requierd: ['a'] }))
-  t.strictSame(unknown, ['/properties/a/minLenght', '/requierd'])
+  const { strange, schema } = prepareSchema(of({ a: { type: 'string', minLenght: 3, 'x-mcp-header': 'A' } }, { requierd: ['a'] }))
+  t.match(strange, [/^\/properties\/a\/minLenght is not a JSON Schema keyword/, /^\/requierd /])
   t.match(schema, { requierd: ['a'], properties: { a: { minLenght: 3, 'x-mcp-header': 'A' } } })
 })
 
@@ -175,6 +175,19 @@ t.test('an error says where and what belongs there', async t => {
   }
 })
 
+t.test('a format that nobody checks is told with its place and with those that are checked', async t => {
+  const { strange } = prepareSchema(of({ a: { format: 'e-mail' }, b: { format: 'email' }, c: { format: 'uuid' } }))
+  t.match(strange, [/^\/properties\/a\/format "e-mail" .*\bemail\b/])
+  t.equal(strange.length, 1)
+})
+
+t.test('what a property depends on is names or a schema', async t => {
+  const source = of({ a: {} }, { dependencies: { a: ['b'], b: { type: 'object', items: { title: undefined } } } })
+  t.strictSame(prepareSchema(source).schema, of({ a: {} }, { dependencies: { a: ['b'], b: { type: 'object', items: {} } } }))
+  t.match(thrown(() => prepareSchema(of({}, { dependencies: { a: { type: 'strin' } } }))).message, /^\/dependencies\/a\/type /)
+  t.match(thrown(() => prepareSchema(of({}, { dependencies: { a: 'b' } }))).message, /^\/dependencies\/a /)
+})
+
 t.test('what Ajv or the meta-schema refuses is refused at once, not at the first call', async t => {
   const rows: [string, unknown, RegExp][] = [
     ['a type of nothing', of({ a: { type: [] } }), /^\/properties\/a\/type /],
@@ -184,6 +197,11 @@ t.test('what Ajv or the meta-schema refuses is refused at once, not at the first
     ['a pattern of names that is none', of({}, { patternProperties: { '(': {} } }), /^\/patternProperties\/\( /],
     ['nullable without a type', of({ a: { nullable: true } }), /^\/properties\/a(\/nullable)? /],
     ['a dynamic reference to elsewhere', of({ a: { $dynamicRef: 'other' } }), /^\/properties\/a(\/\$dynamicRef)? /],
+    ['an anchor that is no name', of({ a: { $anchor: '#x' } }), /^\/properties\/a\/\$anchor /],
+    ['an anchor that is there twice', of({ a: { $anchor: 'x' }, b: { $dynamicAnchor: 'x' } }), /^\/properties\/b .*"x"/],
+    ['an anchor in a keyword of its own', of({}, { 'x-own': [{ $anchor: 'x' }] }), /^\/x-own .*\$anchor/],
+    ['an anchor that is no text', of({ a: { $anchor: 5 } }), /^\/properties\/a\/\$anchor /],
+    ['names to depend on that are no text', of({}, { dependencies: { a: [1] } }), /^\/dependencies\/a /],
     ['an $id with a fragment', of({ a: { $id: '#/x' } }), /^\/properties\/a\/\$id /]
   ]
   for (const [what, source, message] of rows) t.match(thrown(() => prepareSchema(source)).message, message, what)
@@ -199,10 +217,10 @@ t.test('what JSON cannot carry is an error that says where', async t => {
   for (const [what, source, message] of rows) t.match(thrown(() => prepareSchema(source)).message, message, what)
 })
 
-const leaf = fc.oneof(fc.constantFrom<unknown>('string', 'object', [], {}, 1, -1, '', '(', null, true, undefined, '#', '#/a', '#/%zz', 'http://x', draft07), fc.jsonValue(), fc.bigInt())
-const keyword = fc.constantFrom('type', 'properties', 'items', 'anyOf', 'not', 'enum', 'required', 'pattern', '$ref', '$id', '$schema', 'minimum', 'default', 'title', '$defs', 'x-a', 'tpye')
+const leaf = fc.oneof(fc.constantFrom<unknown>('string', 'object', [], {}, 1, -1, '', '(', null, true, undefined, '#', '#/a', '#/properties/a', '#/properties', '#here', 'here', '#/%zz', 'http://x', draft07), fc.jsonValue(), fc.bigInt())
+const keyword = fc.constantFrom('type', 'properties', 'items', 'anyOf', 'not', 'enum', 'required', 'pattern', '$ref', '$id', '$schema', 'minimum', 'default', 'title', '$defs', '$anchor', 'allOf', 'dependencies', 'dependentSchemas', '$dynamicRef', '$dynamicAnchor', 'x-a', 'tpye')
 const { schema: wild } = fc.letrec(tie => ({
-  schema: fc.dictionary(keyword, fc.oneof({ depthSize: 'small' }, leaf, tie('schema'), fc.dictionary(fc.string(), tie('schema'), { maxKeys: 2 }), fc.array(tie('schema'), { maxLength: 2 })), { maxKeys: 4 })
+  schema: fc.dictionary(keyword, fc.oneof({ depthSize: 'small' }, leaf, tie('schema'), fc.dictionary(fc.oneof(fc.constant('a'), fc.string()), tie('schema'), { maxKeys: 2 }), fc.array(tie('schema'), { maxLength: 2 })), { maxKeys: 4 })
 }))
 
 t.test('whatever is read as a schema, what is thrown is an Error that begins with the place', async t => {
@@ -217,12 +235,11 @@ t.test('whatever is read as a schema, what is thrown is an Error that begins wit
   t.pass('no counterexample')
 })
 
-t.test('whatever is taken is a schema by the rules of its dialect, and can be compiled', async t => {
-  fc.assert(fc.property(wild.filter(one => isDraft07(one) === false), source => {
+t.test('whatever is taken is a schema by the rules of its dialect, and can be compiled and judge any value', async t => {
+  fc.assert(fc.property(wild.filter(one => isDraft07(one) === false), fc.jsonValue(), (source, value) => {
     let schema
     try { ({ schema } = prepareSchema(source)) } catch { return true }
-    compile(schema)
-    return true
-  }), { numRuns: 500 })
+    return typeof compile(schema)(value) === 'boolean'
+  }), { numRuns: 2_000 })
   t.pass('no counterexample')
 })

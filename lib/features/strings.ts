@@ -48,7 +48,7 @@ function prepared (source: unknown, app: FastifyInstance, what: string): Prepare
   const before = isObject(source) ? preparedBefore.get(source) : undefined
   if (before !== undefined) return before
   const fresh = prepareSchema(source, id => app.getSchema(id))
-  for (const at of fresh.unknown) app.log.warn(`${what}: ${at} is not a JSON Schema keyword; is it misspelt? (your own begin with x-)`)
+  for (const strange of fresh.strange) app.log.warn(`${what}: ${strange}; is it misspelt?`)
   if (!fresh.shared) preparedBefore.set(source as object, fresh)
   return fresh
 }

@@ -69,7 +69,7 @@ function prepared (app: FastifyInstance, tool: string, which: keyof typeof prepa
   const before = isObject(source) ? preparedBefore[which].get(source) : undefined
   if (before !== undefined) return before
   const fresh = schemaError(tool, which, () => prepareSchema(source, id => app.getSchema(id)))
-  for (const at of fresh.unknown) app.log.warn(`Tool "${tool}": ${which}${at} is not a JSON Schema keyword; is it misspelt? (your own begin with x-)`)
+  for (const strange of fresh.strange) app.log.warn(`Tool "${tool}": ${which}${strange}; is it misspelt?`)
   if (!fresh.shared) preparedBefore[which].set(source as object, fresh)
   return fresh
 }

@@ -59,7 +59,7 @@ t.test('a keyword that nobody knows is warned of, once for each schema', async t
   const source = { type: 'object', properties: { a: { type: 'string', minLenght: 1, 'x-own': 1 } } }
   stringsOf(source, app, 'Prompt "p"', defaults)
   stringsOf(source, app, 'Prompt "p"', defaults)
-  t.strictSame(log.filter(line => line.level === 40).map(line => line.msg), ['Prompt "p": /properties/a/minLenght is not a JSON Schema keyword; is it misspelt? (your own begin with x-)'])
+  t.strictSame(log.filter(line => line.level === 40).map(line => line.msg), ['Prompt "p": /properties/a/minLenght is not a JSON Schema keyword (your own begin with x-); is it misspelt?'])
 })
 
 t.test('schemas that the app shares are those of the app', async t => {
