@@ -5,7 +5,7 @@ import { quiet } from './input.js'
 import type { Questions } from './input.js'
 import { checkQuestions, digestOf, elicit, elicitUrl, roots, sample } from './question.js'
 import type { Question } from './question.js'
-import type { Answers, Args, Context as Public, ElicitAnswer, InputOptions, Question as Asked, SampleParams, Schema } from '../types/index.js'
+import type { Answers, Context as Public, InputOptions, Question as Asked, SampleParams, Schema } from '../types/index.js'
 import type { Exchange } from './exchange.js'
 
 type Level = typeof LEVELS[number]
@@ -65,7 +65,7 @@ export class Context implements Public {
     return this.#exchange.input.ask(questions as unknown as Questions, options) as Promise<Answers<Q>>
   }
 
-  elicit<S extends Schema> (message: string, schema: S, options?: InputOptions) { return this.#one(() => elicit(message, schema), options) as Promise<ElicitAnswer<Args<S>>> }
+  elicit (message: string, schema: Schema, options?: InputOptions): Promise<any> { return this.#one(() => elicit(message, schema), options) }
   elicitUrl (message: string, url: string, options?: InputOptions) { return this.#one(() => elicitUrl(message, url), options) }
   sample (params: SampleParams | string, options?: InputOptions) { return this.#one(() => sample(params), options) }
   roots (options?: InputOptions) { return this.#one(() => roots(), options) }

@@ -1,7 +1,7 @@
 import type { AuthInfo } from './auth.js'
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
 import type { Answers, ElicitAnswer, ElicitUrlAnswer, InputOptions, Question, Root, SampleAnswer, SampleParams } from './input.js'
-import type { Args, Schema } from './schema.js'
+import type { Args, OnlyFields, Schema } from './schema.js'
 import type { ClientCapabilities, Implementation, JsonObject, LoggingLevel } from './protocol.js'
 
 /** A session of the handshake revisions. Source: 2025-11-25 basic/transports (Session Management). */
@@ -64,7 +64,7 @@ export interface Context {
    */
   input<Q extends { readonly [key: string]: Question<unknown> }> (questions: Q, options?: InputOptions): Promise<Answers<Q>>
   /** Asks the user to fill in a form. */
-  elicit<S extends Schema> (message: string, schema: S, options?: InputOptions): Promise<ElicitAnswer<Args<S>>>
+  elicit<S extends Schema> (message: string, schema: S & OnlyFields<S>, options?: InputOptions): Promise<ElicitAnswer<Args<S>>>
   /** Asks the user to open a page. */
   elicitUrl (message: string, url: string, options?: InputOptions): Promise<ElicitUrlAnswer>
   /** Asks the client's model. */

@@ -1,6 +1,6 @@
 import type { ContentBlock, ImageContent, AudioContent, TextContent } from './content.js'
 import type { JsonObject } from './protocol.js'
-import type { Args, Schema } from './schema.js'
+import type { Args, OnlyFields, Schema } from './schema.js'
 
 declare const kAnswer: unique symbol
 
@@ -96,7 +96,7 @@ export interface InputOptions {
 export type Answers<Q> = { [K in keyof Q]: Q[K] extends Question<infer A> ? A : never }
 
 /** Asks the user to fill in a form: a flat TypeBox object of strings, numbers, booleans and enumerations. Throws `MCP_ERR_INPUT_SCHEMA` for another schema. */
-export function elicit<S extends Schema> (message: string, schema: S): Question<ElicitAnswer<Args<S>>>
+export function elicit<S extends Schema> (message: string, schema: S & OnlyFields<S>): Question<ElicitAnswer<Args<S>>>
 /** Asks the user to open a page, for what must not pass through the client. From 2025-11-25 on. */
 export function elicitUrl (message: string, url: string): Question<ElicitUrlAnswer>
 /** Asks the client's model. A string is one message of the user with at most 1 000 tokens for the answer. */

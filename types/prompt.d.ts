@@ -5,7 +5,7 @@ import type { ContentBlock } from './content.js'
 import type { Context } from './context.js'
 import type { InputRequiredResult } from './input.js'
 import type { Icon, JsonObject, Role } from './protocol.js'
-import type { JsonSchema, Schema, Static, TypeBoxSchema } from './schema.js'
+import type { JsonSchema, OnlyStrings, Schema, Static, TypeBoxSchema } from './schema.js'
 
 /** What a prompt says about itself. Source: 2026-07-28 server/prompts (Data Types). */
 export interface PromptInfo extends Gated {
@@ -53,7 +53,7 @@ export interface PromptDefinition<A extends Schema = JsonSchema> extends PromptI
    * The arguments: an object whose members are strings, as they are on the wire. What clients are shown of it is each argument's name,
    * `title`, `description` and whether it is required. Default: none are shown, and any are passed on.
    */
-  readonly argsSchema?: A | undefined
+  readonly argsSchema?: (A & OnlyStrings<A>) | undefined
   /** Suggestions for arguments, by their name. */
   readonly complete?: { readonly [N in keyof PromptArgs<A>]?: Completer | undefined } | undefined
   /**

@@ -149,6 +149,18 @@ export type Args<S> = S extends TypeBoxSchema
   ? unknown extends Static<S> ? Record<string, unknown> : Static<S>
   : Record<string, unknown>
 
+/** Refuses a TypeBox schema whose values are not `Wanted`, in the words of `Why`; lets every other schema through. */
+export type Only<S, Wanted, Why extends string> = S extends TypeBoxSchema
+  ? unknown extends Static<S> ? unknown : [Static<S>] extends [Wanted] ? unknown : Why
+  : unknown
+
+/** A `Schema` of named arguments. */
+export type OnlyObject<S> = Only<S, { readonly [name: string]: unknown }, 'arguments are named: the schema must be an object'>
+/** A `Schema` of strings by name. */
+export type OnlyStrings<S> = Only<S, { readonly [name: string]: string | undefined }, 'arguments of a prompt are strings'>
+/** A `Schema` of what a form can hold. */
+export type OnlyFields<S> = Only<S, { readonly [name: string]: string | number | boolean | readonly string[] | undefined }, 'a form is flat: strings, numbers, booleans, enumerations'>
+
 /** What a handler may return as its value: typed by a TypeBox `outputSchema`, else anything that can be written as JSON. */
 export type Output<S> = S extends TypeBoxSchema
   ? unknown extends Static<S> ? JsonLike : ReadonlyDeep<Static<S>>

@@ -4,7 +4,7 @@ import type { CallToolResult, ContentBlock, Result } from './content.js'
 import type { Context } from './context.js'
 import type { InputRequiredResult } from './input.js'
 import type { Icon, JsonObject, ToolAnnotations } from './protocol.js'
-import type { Args, JsonSchema, Output, Schema } from './schema.js'
+import type { Args, JsonSchema, OnlyObject, Output, Schema } from './schema.js'
 
 /** What a tool says about itself. Source: 2026-07-28 server/tools (Data Types). */
 export interface ToolInfo extends Gated {
@@ -30,7 +30,7 @@ export type ToolReturn = string | ContentBlock | readonly ContentBlock[] | CallT
 /** A tool without `outputSchema`. */
 export interface ToolDefinition<I extends Schema = JsonSchema> extends ToolInfo {
   /** The shape of the arguments, always an object. Default: any object. */
-  readonly inputSchema?: I | undefined
+  readonly inputSchema?: (I & OnlyObject<I>) | undefined
   /** None. */
   readonly outputSchema?: undefined
   /**
@@ -46,7 +46,7 @@ export interface ToolDefinition<I extends Schema = JsonSchema> extends ToolInfo 
 /** A tool with `outputSchema`. */
 export interface StructuredToolDefinition<I extends Schema, O extends Schema, R> extends ToolInfo {
   /** The shape of the arguments, always an object. Default: any object. */
-  readonly inputSchema?: I | undefined
+  readonly inputSchema?: (I & OnlyObject<I>) | undefined
   /** The shape of the value. Clients older than 2026-07-28 are shown it only if it is an object. */
   readonly outputSchema: O
   /**

@@ -33,7 +33,7 @@ t.test('BB-032 a schema that cannot be used is refused when the tool is added, b
   }
   const late = Fastify()
   t.teardown(() => late.close())
-  late.register(mcpPlugin, { tools: [defineTool({ name: 'named_tool', inputSchema: Type.String(), handler: () => 'x' })] })
+  late.register(mcpPlugin, { tools: [defineTool({ name: 'named_tool', inputSchema: { type: 'string' }, handler: () => 'x' })] })
   await t.rejects(async () => { await late.ready() }, /named_tool/, 'or when the app starts')
 })
 

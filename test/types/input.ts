@@ -15,6 +15,11 @@ type Form = { age?: number, login: string, role: 'user' | 'admin', tags: ('a' | 
 
 // What a question is answered with.
 is<Question<ElicitAnswer<Form>>>()(elicit('Who?', form))
+// @ts-expect-error a form is flat
+elicit('Who?', Type.Object({ who: Type.Object({ name: Type.String() }) }))
+// @ts-expect-error a form has fields
+elicit('Who?', Type.String())
+elicit('Who?', Type.Object({ all: Type.Array(Type.Union([Type.Literal('a'), Type.Literal('b')])), age: Type.Optional(Type.Integer()), sure: Type.Boolean() }))
 is<Question<ElicitAnswer<Record<string, unknown>>>>()(elicit('Who?', { type: 'object', properties: { a: { type: 'string' } } }))
 is<Question<ElicitUrlAnswer>>()(elicitUrl('Pay', 'https://a.example'))
 is<Question<SampleAnswer>>()(sample('Hi'))

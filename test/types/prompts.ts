@@ -47,6 +47,11 @@ const content: PromptReturn = { role: 'user', content: 'a' }
 // @ts-expect-error strings are no messages
 const strings: PromptReturn = ['a']
 
+// @ts-expect-error arguments are strings
+definePrompt({ name: 'x', argsSchema: Type.Object({ count: Type.Number() }), handler: () => 'ok' })
+// @ts-expect-error arguments are named
+definePrompt({ name: 'x', argsSchema: Type.String(), handler: () => 'ok' })
+definePrompt({ name: 'x', argsSchema: Type.Object({}), handler: () => 'ok' })
 // @ts-expect-error no such argument
 definePrompt({ name: 'x', argsSchema, handler: ({ nope }) => String(nope) })
 // @ts-expect-error it may be missing

@@ -53,5 +53,12 @@ defineTool({ name: 'x', annotations: { readonlyHint: true }, handler: () => 'ok'
 defineTool({ name: 'x', icons: [{ src: 'a:b', theme: 'blue' }], handler: () => 'ok' })
 // @ts-expect-error milliseconds
 defineTool({ name: 'x', timeout: '1s', handler: () => 'ok' })
+// @ts-expect-error arguments are named
+defineTool({ name: 'x', inputSchema: Type.Array(Type.String()), handler: () => 'ok' })
+// @ts-expect-error arguments are named, with an output schema
+defineTool({ name: 'x', inputSchema: Type.String(), outputSchema: Type.Object({}), handler: () => ({}) })
+defineTool({ name: 'x', inputSchema: Type.Union([Type.Object({ a: Type.String() }), Type.Object({ b: Type.Number() })]), handler: args => { is<{ a: string } | { b: number }>()(args); return 'ok' } })
+defineTool({ name: 'x', inputSchema: Type.Record(Type.String(), Type.Number()), handler: ({ any }) => String(any) })
+defineTool({ name: 'x', inputSchema: Type.Object({}), handler: () => 'ok' })
 
 export { given, made, more, options }
