@@ -1,5 +1,6 @@
 import { MCP_ERR_CONTENT, MCP_ERR_INPUT } from './errors.js'
 import type { Questions } from './input.js'
+import { checkQuestions } from './question.js'
 import type { AudioContent, Bytes, ContentBlock, ContentExtra, EmbeddedInit, EmbeddedResource, ImageContent, InputRequiredInit, InputRequiredResult, ResourceLink, PromptMessage, Result, ResultInit, Role, TextContent } from '../types/index.js'
 
 // What an author builds results from.
@@ -38,6 +39,7 @@ export const isResult = (value: unknown): value is Result => typeof value === 'o
 export function inputRequired (init: InputRequiredInit): InputRequiredResult {
   const { questions, state } = init ?? {}
   if (typeof questions !== 'object' || questions === null || (Object.keys(questions).length === 0 && state === undefined)) throw new MCP_ERR_INPUT('inputRequired() needs { questions } with at least one, or a state to go on with')
+  checkQuestions(questions)
   return { ...init, [kInputRequired]: true } as unknown as InputRequiredResult
 }
 

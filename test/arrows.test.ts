@@ -42,7 +42,7 @@ const arrows = table({
   registry: '',
   replay: '',
   changes: 'jsonrpc',
-  content: 'errors',
+  content: 'errors question',
   question: 'errors form jsonrpc schemas validate',
   form: 'json-schema jsonrpc validate errors',
   'json-schema': 'jsonrpc schema-refs',

@@ -68,5 +68,6 @@ t.test('what no content or question can be made of is an error that says so', as
     }
   }
   for (const bad of [null, undefined, 'x']) t.match(thrown(() => embedded(bad as never)), { code: 'MCP_ERR_CONTENT', message: /embedded\(\) takes/ })
+  for (const bad of ['Your login?', { method: 'elicitation/create', params: {} }, null]) t.match(thrown(() => inputRequired({ questions: { login: bad } } as never)), { code: 'MCP_ERR_INPUT', message: /"login" is no question; make it with elicit/ })
   for (const bad of [undefined, {}, { questions: {} }, { questions: null, state: 1 }, { state: 1 }]) t.match(thrown(() => inputRequired(bad as never)), { code: 'MCP_ERR_INPUT', message: /inputRequired\(\) needs/ }, JSON.stringify(bad))
 })

@@ -44,6 +44,8 @@ t.test('one message is one POST', async t => {
     ['nothing', '', { 'content-type': 'application/json' }, 400, { error: { code: -32600 } }],
     ['no JSON', '{"a":', { 'content-type': 'application/json' }, 400, { error: { code: -32700 } }],
     ['a prototype', '{"jsonrpc":"2.0","id":1,"method":"ping","__proto__":{}}', { 'content-type': 'application/json' }, 400, { error: { code: -32600 } }],
+    ['another charset', '{}', { 'content-type': 'application/json; charset=iso-8859-1' }, 415, { error: { code: -32600, message: /UTF-8/ } }],
+    ['another charset in quotes', '{}', { 'content-type': 'application/json;x=1; Charset="UTF-16"' }, 415, { error: { code: -32600, message: /UTF-8/ } }],
     ['another type', 'a=1', { 'content-type': 'application/x-www-form-urlencoded' }, 415, { error: { code: -32600 } }],
     ['JSON with a charset', JSON.stringify(request('ping')), { 'content-type': 'application/json; charset=utf-8' }, 200, { result: {} }]
   ]
