@@ -102,7 +102,7 @@ function absolute (url: unknown): string {
 
 /** @throws MCP_ERR_INPUT that names the key of what is no question */
 export function checkQuestions (questions: unknown): void {
-  if (!isObject(questions)) throw new MCP_ERR_INPUT('questions are an object, by their keys')
+  if (!isObject(questions)) throw new MCP_ERR_INPUT('it takes an object of questions by their keys')
   for (const [key, one] of Object.entries(questions)) if (!isObject(one) || typeof one.method !== 'string' || typeof one.read !== 'function') throw new MCP_ERR_INPUT(`"${key.slice(0, 100)}" is no question; make it with elicit, elicitUrl, sample or roots`)
 }
 
