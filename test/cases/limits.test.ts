@@ -20,7 +20,7 @@ const run = (file: string, ...flags: string[]) => new Promise<any>((resolve, rej
 })
 
 t.test('BB-017 sessions that nobody uses go by themselves', async t => {
-  const { url, app } = await build(t, { options: { sessions: { idle: 1000 } } })
+  const { url, app } = await build(t, { options: { sessions: { idle: 3000 } } })
   const clients = await Promise.all(Array.from({ length: 10 }, () => legacy(url, '2025-11-25', { t })))
   const streams = await Promise.all(clients.map(client => client.get()))
   for (let i = 0; i < 30; i++) await app.inject({ method: 'POST', url: '/mcp', payload: initializeBody() })
@@ -34,17 +34,17 @@ t.test('BB-017 sessions that nobody uses go by themselves', async t => {
 })
 
 t.test('BB-017 a session that is used stays', async t => {
-  const { url, app, slow } = await build(t, { options: { sessions: { idle: 600 } } })
+  const { url, app, slow } = await build(t, { options: { sessions: { idle: 1500 } } })
   const client = await legacy(url, '2025-11-25', { t })
   const busy = await legacy(url, '2025-11-25', { t })
-  const call = busy.call('slow', { ms: 1500 })
-  for (let i = 0; i < 15; i++) {
+  const call = busy.call('slow', { ms: 2500 })
+  for (let i = 0; i < 25; i++) {
     await sleep(100)
     const { answer } = await client.request('ping')
     if (answer?.status !== 200) t.fail(`HTTP ${answer?.status} after ${i} pings`)
   }
   t.match((await call).result, { content: [{ text: 'done' }] }, 'and so does one with a call under way')
-  t.strictSame(slow, [{ ms: 1500, outcome: 'finished' }])
+  t.strictSame(slow, [{ ms: 2500, outcome: 'finished' }])
   t.ok(await until(() => app.mcp.stats().sessions === 0, PATIENCE))
 })
 
