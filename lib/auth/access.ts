@@ -23,7 +23,7 @@ export class Access {
   covers (caller: AuthInfo | undefined, scopes: readonly string[]): boolean {
     const { implies } = this
     const granted = caller?.scopes ?? []
-    return scopes.every(needed => granted.includes(needed) || (implies !== undefined && granted.some(one => implies(one, needed))))
+    return scopes.every(needed => granted.includes(needed) || (implies !== undefined && granted.some(one => implies(one, needed) === true)))
   }
 
   /** Names all that an operation needs at once (2026-07-28 basic/authorization, Runtime Insufficient Scope Errors). */

@@ -3,7 +3,7 @@ import type { AuthInfo, AuthOptions } from '../../types/index.js'
 import { rpcError, withHeaders } from '../errors.js'
 import type { McpError } from '../errors.js'
 import type { Access } from './access.js'
-import { boundKey, InvalidToken } from './caller.js'
+import { boundKey, callerProblem, InvalidToken } from './caller.js'
 import { challengeOf, credentialsOf } from './challenge.js'
 import type { ChallengeParts } from './challenge.js'
 import { DPOP_ALGORITHMS, Proofs } from './dpop.js'
@@ -76,6 +76,9 @@ export class Bearer {
     const said = (this.options.authenticate as NonNullable<AuthOptions['authenticate']>)(request)
     const known = (caller: AuthInfo | null | undefined): AuthInfo => {
       if (caller === null || caller === undefined) throw request.headers.authorization === undefined ? new NoToken() : new InvalidToken('the token is not valid here')
+      const problem = callerProblem(caller)
+      if (problem !== undefined) throw new Error(`auth.authenticate() gave no caller: ${problem}`)
+      if ((caller.expiresAt ?? Infinity) <= Date.now()) throw new InvalidToken('the token has expired', { detail: `expiresAt is ${caller.expiresAt}; it is a time in ms` })
       return caller
     }
     return said instanceof Promise ? said.then(known) : known(said as AuthInfo | null | undefined)
@@ -94,7 +97,10 @@ export class Bearer {
       const sent = request.headers.authorization !== undefined && status === 401
       return this.unauthorized(request, sent ? 'the token is not valid here' : 'an access token is needed', { scopes, ...(sent && { error: 'invalid_token' as const }) })
     }
-    if (error instanceof InvalidToken) return this.unauthorized(request, error.message, { scopes, error: error.error, description: error.message })
+    if (error instanceof InvalidToken) {
+      request.log.info({ reason: error.detail ?? error.message }, 'the access token is refused')
+      return this.unauthorized(request, error.message, { scopes, error: error.error, description: error.message })
+    }
     request.log.error({ err: error }, 'access tokens cannot be checked')
     return rpcError('Unavailable', 'access tokens cannot be checked; try again later')
   }

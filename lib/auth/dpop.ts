@@ -20,7 +20,7 @@ export class Proofs {
     if (typeof proof !== 'string' || proof === '') throw invalid('the header DPoP is missing')
     const { calculateJwkThumbprint, EmbeddedJWK, errors, jwtVerify } = await import('jose')
     const { payload, protectedHeader } = await jwtVerify(proof, EmbeddedJWK, { typ: 'dpop+jwt', algorithms: DPOP_ALGORITHMS, clockTolerance: AGE, maxTokenAge: AGE, requiredClaims: ['jti', 'htm', 'htu', 'iat'] })
-      .catch((error: unknown) => { throw error instanceof errors.JOSEError ? invalid('the proof is not valid') : error })
+      .catch((error: unknown) => { throw error instanceof errors.JOSEError ? invalid('the proof is not valid', error.message) : error })
     if (payload.htm !== method || plain(payload.htu) !== plain(url)) throw invalid('the proof is for another request')
     if (payload.ath !== createHash('sha256').update(token).digest('base64url')) throw invalid('the proof is for another token')
     const thumbprint = await calculateJwkThumbprint(protectedHeader.jwk as Parameters<typeof calculateJwkThumbprint>[0])
@@ -31,7 +31,7 @@ export class Proofs {
   }
 }
 
-const invalid = (message: string) => new InvalidToken(message, 'invalid_dpop_proof')
+const invalid = (message: string, detail?: string) => new InvalidToken(message, { error: 'invalid_dpop_proof', detail })
 
 /** Without query and fragment (RFC 9449 section 4.2), in the one spelling that URLs have. */
 function plain (url: unknown): string | undefined {

@@ -19,7 +19,7 @@ export function jwtVerifier (options: JwtOptions): (token: string) => Promise<Au
       : jose.createLocalJWKSet(options.jwks as Parameters<typeof jose.createLocalJWKSet>[0])
     const verified = jose.jwtVerify(token, keys, { issuer, audience: [audience].flat() as string[], algorithms: [...algorithms], clockTolerance, requiredClaims: ['exp', 'sub'] })
     const { payload } = await verified.catch((error: unknown) => {
-      if (error instanceof jose.errors.JOSEError && !TROUBLE.includes(error.code)) throw new InvalidToken(reason(error.code))
+      if (error instanceof jose.errors.JOSEError && !TROUBLE.includes(error.code)) throw new InvalidToken(reason(error.code), { detail: error.message })
       throw error
     })
     return callerOf(payload, issuer)

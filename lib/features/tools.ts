@@ -101,7 +101,7 @@ function failure (error: unknown, exchange: Exchange): Record<string, unknown> |
     throw rpcError('InvalidParams', error.message)
   }
   if (error instanceof InputFailure || (error instanceof InputUnsupportedError && error.told)) return told(error.message)
-  if (error instanceof McpError) return undefined
+  if (error instanceof McpError || exchange.target === undefined) return undefined
   const { name } = exchange.target as Entry
   if (error instanceof ToolError) {
     const said = error.content === undefined ? told(error.message) : { content: error.content, isError: true }

@@ -20,6 +20,8 @@ t.test('one scope may hold others', async t => {
   t.equal(access.covers(caller('files:*'), ['files:read', 'files:write']), true)
   t.equal(access.covers(caller('files:*'), ['files:read', 'mail:read']), false)
   t.equal(access.covers(undefined, ['files:read']), false)
+  const late = new Access({ implies: (async () => false) as never }, place)
+  t.equal(late.covers(caller('a'), ['b']), false, 'a promise is no yes')
   t.equal(access.shows, false)
 })
 

@@ -115,6 +115,34 @@ t.test('in a way of your own', async t => {
   t.match(await thrown.send({ authorization: 'Bearer x' }), { statusCode: 401, headers: { 'www-authenticate': /invalid_token/ } }, 'as @fastify/jwt does')
 })
 
+t.test('what an author gives as a caller and is none lets nobody in, and the log says what came', async t => {
+  for (const said of [true, { sub: 'ada', scopes: [] }, { subject: 'ada', scopes: 'admin' }, { subject: 'ada' }]) {
+    const { send, log, runs } = await guarded(t, () => ({ authenticate: (async () => said) as never }))
+    t.equal((await send({}, { payload: call('count') })).statusCode, 503)
+    t.equal(runs(), 0)
+    t.match(log.filter(({ level }) => level === 50), [{ err: { message: /authenticate\(\) gave no caller: / } }])
+  }
+  const { send, log } = await guarded(t, () => ({ authenticate: () => ({ subject: 'ada', scopes: [], expiresAt: seconds() + 60 }) }))
+  t.equal((await send()).statusCode, 401, 'a time in seconds is long over')
+  t.match(log.filter(({ reason }) => reason !== undefined), [{ reason: /expiresAt is \d+; it is a time in ms/ }])
+})
+
+t.test('why a token is refused is in the log, and the token is not', async t => {
+  const { issuer, send, log } = await guarded(t, jwt)
+  const rows: [Record<string, unknown>, RegExp][] = [[{ aud: 'https://other.example' }, /"aud"/], [{ iss: 'https://evil.example' }, /"iss"/], [{ sub: undefined }, /"sub"/], [{ exp: seconds() - 60 }, /"exp"/]]
+  for (const [claims, reason] of rows) {
+    const token = await issuer.token(claims)
+    const reply = await send({ authorization: `Bearer ${token}` })
+    t.equal(reply.statusCode, 401)
+    t.match(log.filter(line => line.reason !== undefined).at(-1), { level: 30, reason, msg: 'the access token is refused' })
+    t.notMatch(JSON.stringify(log), token.split('.')[1])
+  }
+  issuer.known.set('opaque', { active: true, sub: 'ada', aud: 'x' })
+  const other = await guarded(t, () => ({ introspection: issuer.introspection }))
+  t.equal((await other.send({ authorization: 'Bearer opaque' })).statusCode, 401)
+  t.match(other.log.filter(({ reason }) => reason !== undefined), [{ reason: /another aud/ }])
+})
+
 t.test('what keeps tokens from being checked is 503, logged in full, and told to nobody', async t => {
   const secret = 'pg://u:pw@10.0.0.9/db'
   const { send, log } = await guarded(t, () => ({ authenticate: async () => { throw new Error(secret) } }))
