@@ -68,7 +68,10 @@ export interface AuthOptions {
   resource?: string
   /** Where clients get their tokens. Default: the issuer. */
   authorizationServers?: readonly string[]
-  /** What every request needs, whatever it calls. Default: nothing. */
+  /**
+   * What every request needs, whatever it calls, and what clients ask for at first. Default: nothing, and clients are told to ask for all that
+   * tools, resources and prompts need.
+   */
   scopes?: readonly string[]
   /** Whether one scope holds another: `(granted, needed) => granted === 'files:*' && needed.startsWith('files:')`. Default: it holds itself alone. */
   implies? (granted: string, needed: string): boolean
