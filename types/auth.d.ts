@@ -68,7 +68,10 @@ export interface AuthOptions {
   resource?: string | undefined
   /** Where clients get their tokens. Default: the issuer of `jwt` or `introspection`; with `authenticate` none is named, so clients cannot find it by themselves. */
   authorizationServers?: readonly string[] | undefined
-  /** What every request needs, whatever it calls. Default: nothing. */
+  /**
+   * What every request needs, whatever it calls, and what clients ask for at first. Default: nothing, and clients are told to ask for all that
+   * tools, resources and prompts need.
+   */
   scopes?: readonly string[] | undefined
   /** Whether one scope holds another: `(granted, needed) => granted === 'files:*' && needed.startsWith('files:')`. Default: it holds itself alone. */
   implies?: ((granted: string, needed: string) => boolean) | undefined
