@@ -54,7 +54,7 @@ const plugin: FastifyPluginAsync<McpOptions> = async function (app, options) {
     scope.setErrorHandler(onError)
     onlyJson(scope)
     scope.addHook('onRequest', guard(settings))
-    if (settings.auth !== undefined) scope.addHook('onRequest', identify(new Bearer(settings.auth, place, server.access)))
+    if (settings.auth !== undefined) scope.addHook('onRequest', identify(new Bearer(settings.auth, place, server.access, server.cluster?.member.store)))
     mount(scope, server, streams)
     addEndpoint(app, scope.prefix + settings.path, mcp)
   }, { prefix })

@@ -23,7 +23,7 @@ export interface JwtOptions {
   issuer: string
   /** `aud` that a token must have, or be one of: as a rule the URL of the endpoint, as clients use it. */
   audience: string | readonly string[]
-  /** Where the keys of the issuer are: https, or http on a loopback address. Fetched at the first token, and again for an unknown key id, at most every 30 s. */
+  /** Where the keys of the issuer are: https, or http on a loopback address. Fetched at the first token, and again when they are 10 minutes old or for an unknown key id, at most every 30 s. While they cannot be fetched, those known so far count, and it is tried every 5 s. */
   jwksUri?: string | undefined
   /** The keys themselves, in place of `jwksUri` (RFC 7517 section 5). */
   jwks?: { readonly keys: readonly object[] } | undefined
