@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Health, Mcp, Prompt, Resource, Tool } from '../types/index.js'
+import { Audit } from './audit.js'
 import { Access } from './auth/access.js'
 import type { Place } from './auth/place.js'
 import { Calls } from './calls.js'
@@ -35,6 +36,7 @@ export class McpServer implements Endpoint {
   readonly subscriptions = new Subscriptions()
   readonly states: RequestStates
   readonly access: Access
+  audit: Audit | undefined
   readonly inputRequired = inputRequired
   readonly revisions: Revisions<Served>
   readonly tools: ToolsFeature
@@ -147,6 +149,7 @@ export class McpServer implements Endpoint {
         disable: name => prompts.enable(name, false),
         has: name => prompts.has(name)
       },
+      addHook: (name, hook) => { (this.audit ??= new Audit()).add(name, hook) },
       stdio,
       health: () => healthOf(this.cluster?.health),
       stats: () => ({ sessions: this.sessions.size, streams: streams(), calls: this.calls.size })

@@ -12,6 +12,8 @@ import { inspect } from './definition.js'
 import { gateOf } from './gate.js'
 import type { Gate } from './gate.js'
 import { mirrorsOf } from './mirror.js'
+import { redactorOf } from './redact.js'
+import type { Redact } from './redact.js'
 import type { Mirror } from './mirror.js'
 
 const NAME = /^[\w.-]{1,128}$/
@@ -28,6 +30,7 @@ export interface Entry {
   readonly checkOutput: Check | undefined
   readonly mirrors: readonly Mirror[]
   readonly gate: Gate
+  readonly redact: Redact | undefined
 }
 
 export interface EntryOptions {
@@ -57,6 +60,7 @@ export function entryOf (tool: Tool, app: FastifyInstance, options: EntryOptions
     listed: definitionError(name, () => listedOf(tool, input.schema, output?.schema)),
     checkInput: check(input, true),
     checkOutput: output && check(output, false),
+    redact: redactorOf(input.schema),
     gate: definitionError(name, () => gateOf(tool)),
     mirrors: schemaError(name, 'inputSchema', () => mirrorsOf(input.schema))
   }

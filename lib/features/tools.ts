@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Tool } from '../../types/index.js'
-import { CallTimeout, InputFailure, InputUnsupportedError, MCP_ERR_TOOL_DUPLICATE, McpError, ToolError, rpcError } from '../errors.js'
+import { BadArguments, CallTimeout, InputFailure, InputUnsupportedError, MCP_ERR_TOOL_DUPLICATE, McpError, ToolError, rpcError } from '../errors.js'
 import { text } from '../content.js'
 import type { Exchange } from '../exchange.js'
 import type { Params } from '../jsonrpc.js'
@@ -88,12 +88,10 @@ export class ToolsFeature implements Feature {
     const problem = entry.checkInput(args)
     if (problem !== undefined) throw new BadArguments(`Invalid arguments for tool "${entry.name}": ${problem}`)
     exchange.timeout = entry.timeout
+    exchange.endpoint.audit?.called(exchange)
     return entry.handler.call(entry.app, args, exchange.ctx)
   }
 }
-
-/** Arguments that do not fit: for the model to read where the revision has a place for that (changelog of 2025-11-25). */
-class BadArguments extends Error {}
 
 function failure (error: unknown, exchange: Exchange): Record<string, unknown> | undefined {
   if (error instanceof BadArguments) {
