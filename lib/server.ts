@@ -27,6 +27,8 @@ import { Subscriptions } from './subscriptions.js'
 import { expire, inputRequired } from './dispatch.js'
 import { RequestStates } from './request-state.js'
 
+const FOREIGN = 'a requestState came that another process has sealed, or this one before it started: where several processes serve the endpoint, they need redis or requestState.keys'
+
 /** One endpoint: what it offers, to whom it speaks, and what is under way. */
 export class McpServer implements Endpoint {
   readonly app: FastifyInstance
@@ -81,7 +83,7 @@ export class McpServer implements Endpoint {
     this.served = settings.revisions.map(revision => new ServedRevision(revision, this.features, settings.serverInfo))
     this.revisions = new Revisions<Served>(this.served)
     this.cluster = clusterOf?.(this)
-    this.states = new RequestStates(settings.requestState, this.cluster?.member.store)
+    this.states = new RequestStates(settings.requestState, this.cluster?.member.store, () => { app.log.warn(FOREIGN) })
     this.sessions = this.cluster?.sessions ?? new Sessions(sessionLimits(settings))
   }
 
