@@ -2,7 +2,15 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Broker, RedisClient, Store } from '../../types/index.js'
 
 /** Where processes keep what they share. */
-export interface Backing { store: Store, broker: Broker, health (): Health, close (): void }
+export interface Backing {
+  store: Store
+  broker: Broker
+  /** Resolves when it can be asked, or after a while without. */
+  ready (): Promise<void>
+  health (): Health
+  close (): void
+}
+
 export interface Health { ok: boolean, since: number, error: string | undefined }
 
 const FINE: Health = { ok: true, since: Date.now(), error: undefined }
@@ -17,7 +25,7 @@ export async function redisBacking ({ client, prefix, timeout }: RedisSettings, 
     else log.warn({ error }, 'Redis does not answer: sessions cannot be served until it does')
   })
   const broker = new RedisBroker(client, commands, { prefix, timeout })
-  return { store: new RedisStore(commands, prefix), broker, health: () => commands.health, close: () => commands.close() }
+  return { store: new RedisStore(commands, prefix), broker, ready: () => commands.ready(), health: () => commands.health, close: () => commands.close() }
 }
 
-export const givenBacking = (store: Store, broker: Broker): Backing => ({ store, broker, health: () => FINE, close () {} })
+export const givenBacking = (store: Store, broker: Broker): Backing => ({ store, broker, ready: async () => {}, health: () => FINE, close () {} })
