@@ -18,14 +18,17 @@ export class Asks {
     this.max = max
   }
 
-  /** What aborts the call takes the question back. */
-  ask (method: string, params: Record<string, unknown>, send: (text: string) => void, signal: AbortSignal): Promise<unknown> {
+  /**
+   * What aborts the call takes the question back.
+   * @param send rejects where it finds out that the client will not get it
+   */
+  ask (method: string, params: Record<string, unknown>, send: (text: string) => Promise<void> | void, signal: AbortSignal): Promise<unknown> {
     if (this.waiting.size >= this.max) return Promise.reject(new InputFailure(`The client has ${this.max} questions to answer already`))
     const id = `${this.prefix}${++this.asked}`
     return new Promise((resolve, reject) => {
       const withdraw = () => {
         this.waiting.delete(id)
-        send(notificationText('notifications/cancelled', { requestId: id, reason: 'The call that asked is over' }))
+        send(notificationText('notifications/cancelled', { requestId: id, reason: 'The call that asked is over' }))?.catch(() => {})
         reject(signal.reason)
       }
       if (signal.aborted) return reject(signal.reason)
@@ -38,7 +41,9 @@ export class Asks {
         reject(new InputRejectedError(`The client answered ${method} with an error: ${typeof message === 'string' ? message : 'it says no more'}`, typeof code === 'number' ? code : undefined))
       }
       this.waiting.set(id, settle)
-      send(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
+      send(JSON.stringify({ jsonrpc: '2.0', id, method, params }))?.catch((error: Error) => {
+        if (this.waiting.delete(id)) settle(error)
+      })
     })
   }
 

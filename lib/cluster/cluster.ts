@@ -9,6 +9,7 @@ import type { Event } from './journal.js'
 import { Member } from './member.js'
 import { ClusterStreams } from './replays.js'
 import { ClusterSessions } from './sessions.js'
+import { trouble } from './trouble.js'
 
 const HOUR = 3_600_000
 const LIFETIME = 10_000
@@ -49,7 +50,7 @@ export class Cluster {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<void>(resolve => { timer = setTimeout(resolve, PATIENCE) })
     const started = this.member.start().then(() => this.journal.start()).catch((error: unknown) => {
-      this.member.log.warn({ err: error }, 'what the processes of this server share cannot be reached yet')
+      this.member.log.warn(trouble(error), 'what the processes of this server share cannot be reached yet')
     })
     await Promise.race([started, late])
     clearTimeout(timer)
@@ -59,7 +60,7 @@ export class Cluster {
   publish (change: Change): void {
     this.journal.append({ kind: 'change', change }).catch((error: unknown) => {
       // That Redis is away has been logged already, once.
-      this.member.log[this.health.ok ? 'warn' : 'debug']({ err: error, change }, 'other processes could not be told of a change')
+      this.member.log[this.health.ok ? 'warn' : 'debug']({ ...trouble(error), change }, 'other processes could not be told of a change')
       this.subscriptions.publish(change)
     })
   }

@@ -1,5 +1,6 @@
 import type { Change } from '../changes.js'
 import type { Announcement, Member } from './member.js'
+import { trouble } from './trouble.js'
 
 // What concerns all sessions, in one order for all processes: changes, and which stream of a session brings them. A write for each
 // change, whatever the number of sessions; a stream says with its event ids how far in the journal it is.
@@ -11,8 +12,8 @@ export type Event =
   | { kind: 'change', change: Change }
   /** From here on a session hears of changes on this stream. */
   | { kind: 'listen', session: string, stream: string, process: string }
-  /** The connection of that stream is gone. */
-  | { kind: 'left', session: string, stream: string }
+  /** The connection of that stream is gone; `found` where others found out. */
+  | { kind: 'left', session: string, stream: string, found?: boolean }
 
 export interface Reader {
   event (event: Event, id: string): void
@@ -70,7 +71,7 @@ export class Journal {
       if (!complete) this.reader.missed()
       for (const { id, event } of events) if (id > (this.last as string)) this.take(id, event)
     } catch (error) {
-      this.member.log.warn({ err: error }, 'what changed while Redis was away could not be read')
+      this.member.log.warn(trouble(error), 'what changed while Redis was away could not be read')
       this.reader.missed()
     }
   }

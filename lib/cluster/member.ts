@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Broker, Store } from '../../types/index.js'
+import { trouble } from './trouble.js'
 
 /** One channel for all processes, and one for each; never one for each session or call. */
 const ALL = 'all'
@@ -24,7 +25,7 @@ export class Member {
   readonly store: Store
   readonly broker: Broker
   readonly log: FastifyBaseLogger
-  private readonly lifetime: number
+  readonly lifetime: number
   private readonly notes = new Map<string, (note: Note) => void>()
   private readonly entries: ((...announcement: Announcement) => boolean)[] = []
   private readonly gaps: (() => void)[] = []
@@ -86,7 +87,7 @@ export class Member {
       if (!Array.isArray(said)) this.notes.get(said.kind)?.(said)
       else this.entries.some(listener => listener(...said))
     } catch (error) {
-      this.log.error({ err: error }, 'a message of another process could not be taken')
+      this.log.error(trouble(error), 'a message of another process could not be taken')
     }
   }
 }
