@@ -1,7 +1,7 @@
 import type { LogLimits } from '../../types/index.js'
 
 /** Between two attempts, in ms: at first, and at most. */
-const DELAY = { first: 250, most: 5_000 }
+const DELAY = { first: 250, most: 1_000 }
 
 /** What all streams of a process may keep together, in characters. */
 export class Room {
@@ -89,7 +89,12 @@ export class Backlog {
     this.options.lost()
   }
 
-  private soon (): void { this.timer ??= setTimeout(() => { this.offer() }, this.delay).unref() }
+  private soon (): void {
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined
+      this.offer()
+    }, this.delay).unref()
+  }
 
   private push (entry: string, limits: LogLimits): void {
     this.items.push({ entry, limits })

@@ -130,3 +130,23 @@ t.test('a backlog gives up what is too old, and its room is given back', async t
   other.add('12345678901', limits)
   t.equal(lost, 2, 'what all streams keep together is bounded, too')
 })
+
+t.test('what comes while the rest is offered is offered, too, however long that takes to fail', async t => {
+  const limits = { max: 10, size: 100, ttl: 1_000 }
+  const taken: string[] = []
+  let away = true
+  const append = async (entry: string) => {
+    if (away) await wait(600)
+    if (away) throw new Error('away')
+    taken.push(entry)
+    return ''
+  }
+  const backlog = new Backlog({ append, limits, ttl: 60_000, room: new Room(1_000), mark: 'x[]', lost () {}, empty () {} })
+  backlog.add('1', limits)
+  await wait(300) // it is being offered
+  backlog.add('2', limits)
+  await wait(700)
+  away = false
+  t.ok(await until(() => !backlog.waiting))
+  t.strictSame(taken, ['1', '2'])
+})

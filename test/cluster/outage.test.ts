@@ -120,7 +120,9 @@ t.test('a stream whose end could not be told gives its place when it can', real,
   const newest = client.listen(a)
   await newest.answer
   cable.cut()
-  await wait(200)
+  t.ok(await until(() => !a.app.mcp.health().ok, 8_000))
+  await wait(300)
+  a.app.mcp.tools.disable('opt') // the one command that finds out whether Redis is back
   newest.abort()
   t.ok(await until(() => a.app.mcp.stats().streams === 0))
   await wait(500)
