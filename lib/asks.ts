@@ -28,7 +28,7 @@ export class Asks {
     return new Promise((resolve, reject) => {
       const withdraw = () => {
         this.waiting.delete(id)
-        send(notificationText('notifications/cancelled', { requestId: id, reason: 'The call that asked is over' }))?.catch(() => {})
+        failing(send(notificationText('notifications/cancelled', { requestId: id, reason: 'The call that asked is over' })), () => {})
         reject(signal.reason)
       }
       if (signal.aborted) return reject(signal.reason)
@@ -41,9 +41,7 @@ export class Asks {
         reject(new InputRejectedError(`The client answered ${method} with an error: ${typeof message === 'string' ? message : 'it says no more'}`, typeof code === 'number' ? code : undefined))
       }
       this.waiting.set(id, settle)
-      send(JSON.stringify({ jsonrpc: '2.0', id, method, params }))?.catch((error: Error) => {
-        if (this.waiting.delete(id)) settle(error)
-      })
+      failing(send(JSON.stringify({ jsonrpc: '2.0', id, method, params })), error => { if (this.waiting.delete(id)) settle(error) })
     })
   }
 
@@ -60,3 +58,6 @@ export class Asks {
     settle?.(response)
   }
 }
+
+/** What is sent in this process is sent at once; only what others take part in can fail later. */
+function failing (sent: Promise<void> | void, failed: (error: Error) => void): void { if (sent instanceof Promise) sent.catch(failed) }
