@@ -18,14 +18,17 @@ export class Asks {
     this.max = max
   }
 
-  /** What aborts the call takes the question back. */
-  ask (method: string, params: Record<string, unknown>, send: (text: string) => void, signal: AbortSignal): Promise<unknown> {
+  /**
+   * What aborts the call takes the question back.
+   * @param send rejects where it finds out that the client will not get it
+   */
+  ask (method: string, params: Record<string, unknown>, send: (text: string) => Promise<void> | void, signal: AbortSignal): Promise<unknown> {
     if (this.waiting.size >= this.max) return Promise.reject(new InputFailure(`The client has ${this.max} questions to answer already`))
     const id = `${this.prefix}${++this.asked}`
     return new Promise((resolve, reject) => {
       const withdraw = () => {
         this.waiting.delete(id)
-        send(notificationText('notifications/cancelled', { requestId: id, reason: 'The call that asked is over' }))
+        failing(send(notificationText('notifications/cancelled', { requestId: id, reason: 'The call that asked is over' })), () => {})
         reject(signal.reason)
       }
       if (signal.aborted) return reject(signal.reason)
@@ -38,7 +41,7 @@ export class Asks {
         reject(new InputRejectedError(`The client answered ${method} with an error: ${typeof message === 'string' ? message : 'it says no more'}`, typeof code === 'number' ? code : undefined))
       }
       this.waiting.set(id, settle)
-      send(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
+      failing(send(JSON.stringify({ jsonrpc: '2.0', id, method, params })), error => { if (this.waiting.delete(id)) settle(error) })
     })
   }
 
@@ -55,3 +58,6 @@ export class Asks {
     settle?.(response)
   }
 }
+
+/** What is sent in this process is sent at once; only what others take part in can fail later. */
+function failing (sent: Promise<void> | void, failed: (error: Error) => void): void { if (sent instanceof Promise) sent.catch(failed) }

@@ -110,7 +110,7 @@ export class Requests implements Asker {
   stop (reason: Error): void { this.over.abort(reason) }
 
   /** @throws NoStreamError */
-  private sender (): (text: string) => void {
+  private sender (): (text: string) => Promise<void> | void {
     const { exchange } = this
     const { session, channel } = exchange
     if (session === undefined) throw new NoStreamError('A call without a session cannot ask its client')
@@ -119,7 +119,7 @@ export class Requests implements Asker {
     return send
   }
 
-  private async one (question: Question, params: Record<string, unknown>, send: (text: string) => void): Promise<unknown> {
+  private async one (question: Question, params: Record<string, unknown>, send: (text: string) => Promise<void> | void): Promise<unknown> {
     const answer = await this.exchange.session?.ask(question.method, params, send, this.over.signal)
     const problem = question.check(answer)
     if (problem !== undefined) throw new InputRejectedError(`The client's answer to ${question.method} is not what was asked for: ${problem}`)

@@ -120,13 +120,13 @@ export class Session {
   wants (change: Change): boolean { return change.kind !== 'resource' || this.uris?.has(change.uri as string) === true }
 
   /** Sends on the newest stream for changes; undefined where there is none. */
-  get sender (): ((text: string) => void) | undefined {
+  get sender (): ((text: string) => Promise<void> | void) | undefined {
     const { open } = this
     return open?.send?.bind(open)
   }
 
   /** A request of our own. What aborts the call takes the question back. */
-  ask (method: string, params: Record<string, unknown>, send: (text: string) => void, signal: AbortSignal): Promise<unknown> {
+  ask (method: string, params: Record<string, unknown>, send: (text: string) => Promise<void> | void, signal: AbortSignal): Promise<unknown> {
     return (this.waiting ??= new Asks(this.asks, this.bounds.questions)).ask(method, params, send, signal)
   }
 
@@ -150,7 +150,7 @@ export class Session {
 export class Sessions {
   protected readonly byId = new Map<string, Session>()
   /** Whose client has said nothing since `initialize`, the oldest first. */
-  private readonly fresh = new Set<Session>()
+  protected readonly fresh = new Set<Session>()
   private readonly shelf: Shelf
   protected readonly limits: SessionLimits
   protected readonly bounds: SessionBounds
@@ -197,7 +197,7 @@ export class Sessions {
     if (this.byId.size >= this.limits.max) this.makeRoom()
     if (this.byId.size >= this.limits.max) throw rpcError('Unavailable', 'there are too many sessions; try again later')
     this.byId.set(session.id, session)
-    this.timer ??= setInterval(() => this.sweep(), Math.min(Math.max(this.limits.idle / 4, 50), 30_000)).unref()
+    this.timer ??= setInterval(() => this.tick(), Math.min(Math.max(this.limits.idle / 4, 50), 30_000)).unref()
     return session
   }
 
@@ -218,6 +218,8 @@ export class Sessions {
     const [oldest] = this.fresh
     if (this.byId.size >= this.limits.max && oldest !== undefined && Date.now() - oldest.seen > FRESH.grace) this.drop(oldest, 'The session was not used, and another needed the room')
   }
+
+  protected tick (): void { this.sweep() }
 
   private sweep (): void {
     const now = Date.now()

@@ -17,12 +17,12 @@ const FINE: Health = { ok: true, since: Date.now(), error: undefined }
 
 export interface RedisSettings { client: RedisClient, prefix: string, timeout: number }
 
-/** Redis as the backing of a cluster. One line of the log when it is lost, and one when it is back. */
+/** Redis as the backing of a cluster. One line of the log when it is lost or refuses what it is asked, and one when all is well again. */
 export async function redisBacking ({ client, prefix, timeout }: RedisSettings, log: FastifyBaseLogger): Promise<Backing> {
   const [{ Commands }, { RedisStore }, { RedisBroker }] = await Promise.all([import('../stores/commands.js'), import('../stores/redis.js'), import('../brokers/redis.js')])
   const commands = new Commands(client, timeout, ({ ok, error }) => {
-    if (ok) log.info('Redis answers again')
-    else log.warn({ error }, 'Redis does not answer: sessions cannot be served until it does')
+    if (ok) log.info('Redis serves again')
+    else log.warn({ error }, 'Redis does not serve: sessions cannot be served as they should until it does')
   })
   const broker = new RedisBroker(client, commands, { prefix, timeout })
   return { store: new RedisStore(commands, prefix), broker, ready: () => commands.ready(), health: () => commands.health, close: () => commands.close() }

@@ -10,6 +10,7 @@ import { Member } from './member.js'
 import { ClusterStreams } from './replays.js'
 import { Said } from './said.js'
 import { ClusterSessions } from './sessions.js'
+import { trouble } from './trouble.js'
 
 const HOUR = 3_600_000
 const LIFETIME = 10_000
@@ -56,7 +57,7 @@ export class Cluster {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<void>(resolve => { timer = setTimeout(resolve, PATIENCE) })
     const started = this.backing.ready().then(() => this.member.start()).catch((error: unknown) => {
-      this.member.log.warn({ err: error }, 'what the processes of this server share cannot be reached yet')
+      this.member.log.warn(trouble(error), 'what the processes of this server share cannot be reached yet')
     })
     await Promise.race([started, late])
     clearTimeout(timer)
@@ -67,7 +68,7 @@ export class Cluster {
     const nth = this.said.say(change)
     this.journal.append({ kind: 'change', change, by: this.member.id, nth }).catch((error: unknown) => {
       // That Redis is away has been logged already, once.
-      this.member.log[this.health.ok ? 'warn' : 'debug']({ err: error, change }, 'other processes could not be told of a change')
+      this.member.log[this.health.ok ? 'warn' : 'debug']({ ...trouble(error), change }, 'other processes could not be told of a change')
       if (this.said.heard(nth)) this.subscriptions.publish(change)
     })
   }

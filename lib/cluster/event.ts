@@ -5,8 +5,8 @@ export type Event =
   | { kind: 'change', change: Change, by?: string, nth?: number }
   /** From here on a session hears of changes on this stream. */
   | { kind: 'listen', session: string, stream: string, process: string }
-  /** The connection of that stream is gone. */
-  | { kind: 'left', session: string, stream: string }
+  /** The connection of that stream is gone; `found` where others found out. */
+  | { kind: 'left', session: string, stream: string, found?: boolean }
 
 const KINDS: readonly unknown[] = ['tools', 'prompts', 'resources', 'resource']
 

@@ -7,6 +7,7 @@ import type { Event } from './event.js'
 import { logOf, OWN } from './record.js'
 import type { ClusterSession } from './session.js'
 import { streamId } from './stream.js'
+import { QUESTION } from './delivery.js'
 
 const STREAM_ID = /^-([0-9a-f]{12}_[0-9a-f]{8})\.(\d{13}-\d{6})\.(\d{13}-\d{6})$/
 /** How long a stream waits for its own place in the journal, in ms. */
@@ -33,7 +34,7 @@ export class Listener implements Subscription {
   private early: (() => void)[] = []
   /** The stream that brings what is new. */
   private bringing: string | undefined
-  private placed = (at: string) => {}
+  private placed: ((at: string) => void)[] = []
 
   constructor (session: ClusterSession, id?: string) {
     this.session = session
@@ -78,6 +79,7 @@ export class Listener implements Subscription {
   write (text: string): void { this.sink?.event(this.start, text) }
 
   get uris (): Iterable<string> { return this.session.subscriptions }
+  get open (): boolean { return this.sink !== undefined }
   get newest (): boolean { return this.bringing === this.id }
   wants (change: Change): boolean { return this.newest && this.session.wants(change) }
 
@@ -95,19 +97,22 @@ export class Listener implements Subscription {
       if (id <= place.own) return
       place.own = id
       this.write(text)
+      const [, question, process] = QUESTION.exec(text) ?? []
+      const { member } = this.session.shared
+      if (process !== undefined) member.tell(process, { kind: 'brought', session: this.session.id, question }).catch(() => {})
     })
   }
 
-  send (text: string): void { this.session.sender?.(text) }
+  send (text: string): void { this.session.sender?.(text).catch(() => {}) }
 
   /** An event of the journal that says which stream of the session brings what is new. */
   follow (event: Event, at: string): void {
     if (event.kind === 'listen') {
       this.bringing = event.stream
-      if (this.newest) this.placed(at)
+      if (this.newest) for (const placed of this.placed.splice(0)) placed(at)
     } else if (event.kind === 'left' && event.stream === this.bringing) {
       this.bringing = undefined
-      if (this.connected) this.claim().catch(() => {})
+      if (this.connected) this.claim().then(() => event.found === true ? this.lately(event.stream) : undefined).catch(() => {})
     }
   }
 
@@ -117,9 +122,7 @@ export class Listener implements Subscription {
     this.sink = undefined
     this.connected = false
     session.listeners.delete(this)
-    session.change(record => { if (record.listening?.stream === stream) delete record.listening })
-      .then(() => session.shared.journal.append({ kind: 'left', session: session.id, stream }))
-      .catch(() => {})
+    session.vacate(stream).catch(() => {}) // watch() does it when that can be done
   }
 
   end (): void { this.sink?.disconnect() }
@@ -134,10 +137,10 @@ export class Listener implements Subscription {
   private take (append: Promise<string>): Promise<string> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => reject(rpcError('Unavailable', 'the processes of this server do not hear each other; try again')), PATIENCE)
-      this.placed = at => {
+      this.placed.push(at => {
         clearTimeout(timer)
         resolve(at)
-      }
+      })
       append.catch((error: unknown) => {
         clearTimeout(timer)
         reject(error)
@@ -163,6 +166,22 @@ export class Listener implements Subscription {
   private everything (until: string): Missed[] {
     return anything(this.uris).map(change => ({ text: changeText(change), place: { journal: until } }))
   }
+
+  /** What the stream that had its place may not have brought: changes of the time in which nobody knew that it was gone. */
+  private async lately (gone: string): Promise<void> {
+    const { member: { lifetime }, journal } = this.session.shared
+    const { journal: until, own } = this.place as Place
+    const told = new Map<string, string>()
+    const complete = await journal.between(before(until, 2 * lifetime), until, (event, id) => {
+      if (event.kind === 'listen' && event.stream === gone) told.clear()
+      else if (event.kind === 'change' && this.session.wants(event.change) && !told.has(changeText(event.change))) told.set(changeText(event.change), id)
+    })
+    if (!complete) for (const { text } of this.everything(until)) told.set(text, until)
+    for (const [text, id] of told) this.sink?.event(`-${this.id}.${id}.${own}`, text)
+  }
 }
+
+/** The id of a journal a while before another. */
+const before = (id: string, ms: number): string => `${String(Math.max(0, Number(id.slice(0, 13)) - ms)).padStart(13, '0')}-000000`
 
 const gone = () => rpcError('InvalidRequest', 'what came after Last-Event-ID is not kept any more; open a stream without it')

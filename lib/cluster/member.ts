@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Broker, Store } from '../../types/index.js'
 import { Recovery } from './recovery.js'
+import { trouble } from './trouble.js'
 
 /** One channel for all processes, and one for each; never one for each session or call. */
 const ALL = 'all'
@@ -27,7 +28,7 @@ export class Member {
   readonly store: Store
   readonly broker: Broker
   readonly log: FastifyBaseLogger
-  private readonly lifetime: number
+  readonly lifetime: number
   private readonly notes = new Map<string, (note: Note) => void>()
   private readonly entries: ((...announcement: Announcement) => boolean)[] = []
   private readonly gaps: (() => void)[] = []
@@ -110,7 +111,7 @@ export class Member {
       else if (isAnnouncement(said)) this.entries.some(listener => listener(...said))
       else this.log.warn('an announcement is none: not of this plugin, or of another version of it')
     } catch (error) {
-      this.log.error({ err: error }, 'a message of another process could not be taken')
+      this.log.error(trouble(error), 'a message of another process could not be taken')
     }
   }
 }

@@ -23,3 +23,4 @@ export const keyOf = (session: string): string => `session:{${session}}`
 export const logOf = (session: string, stream: string): string => `log:{${session}}:${stream}`
 /** The log of messages for the session itself rather than for one of its calls. */
 export const OWN = 'own'
+export const OWN_LIMITS = { max: 1_000, size: 1_048_576 }

@@ -1,6 +1,7 @@
 import type { Id } from '../jsonrpc.js'
-import { REPLAY } from '../replay.js'
+import { REPLAY, SHELF } from '../replay.js'
 import type { ReplayLimits, Sink } from '../replay.js'
+import { Room } from './backlog.js'
 import type { Announcement, Member, Note } from './member.js'
 import { logOf } from './record.js'
 import { ClusterStream, streamId } from './stream.js'
@@ -19,6 +20,7 @@ export class ClusterStreams {
   private readonly member: Member
   private readonly limits: ReplayLimits
   private readonly patience: number
+  private readonly room = new Room(SHELF.size)
   private readonly writing = new Map<string, ClusterStream>()
   private readonly reading = new Map<string, Tail>()
 
@@ -28,7 +30,8 @@ export class ClusterStreams {
     this.limits = limits
     this.patience = patience
     member.onEntry((...announcement) => this.announced(announcement))
-    member.on('reader', ({ log, process, reads }: Note) => { this.writing.get(log)?.readBy(process, reads) })
+    member.on('reader', (note: Note) => { this.readBy(note) })
+    member.on('lost', ({ log }: Note) => { this.lose(log) })
     member.on('release', ({ log }: Note) => { this.reading.get(log)?.release() })
     member.onGap(() => Promise.all([...this.reading.values()].map(tail => tail.catchUp())))
     member.onTick(() => { this.look() })
@@ -38,7 +41,7 @@ export class ClusterStreams {
     const id = streamId(this.member.id)
     const log = logOf(session, id)
     const { events: max, size, ttl } = this.limits
-    const stream = new ClusterStream(id, this.member, ids, { log, running: { max, size, ttl: ttl + this.patience }, over: { max, size, ttl }, ended: () => this.writing.delete(log) })
+    const stream = new ClusterStream(id, this.member, ids, { log, running: { max, size, ttl: ttl + this.patience }, over: { max, size, ttl }, room: this.room, ended: () => this.writing.delete(log) })
     this.writing.set(log, stream)
     return stream
   }
@@ -78,15 +81,33 @@ export class ClusterStreams {
   }
 
   /** The process that writes hears where the client is: there it can be asked. */
-  private async say (tail: Tail, reads: boolean): Promise<void> {
-    await this.member.tell(tail.producer, { kind: 'reader', log: tail.log, process: this.member.id, reads }).catch(() => {})
+  private async say (tail: Tail, reads: boolean, still = false): Promise<void> {
+    await this.member.tell(tail.producer, { kind: 'reader', log: tail.log, process: this.member.id, reads, still }).catch(() => {})
+  }
+
+  /** Who reads what is not written any more need not wait for what its log does not have. */
+  private readBy ({ log, process, reads, still }: Note): void {
+    const stream = this.writing.get(log)
+    if (stream !== undefined) stream.readBy(process, reads, still)
+    else if (reads) this.member.tell(process, { kind: 'lost', log }).catch(() => {})
+  }
+
+  private async lose (log: string): Promise<void> {
+    const tail = this.reading.get(log)
+    if (tail === undefined || tail.over) return
+    const read = await tail.catchUp().then(() => true, () => false)
+    if (read) tail.fail('what it had to say is lost')
   }
 
   /** Nobody waits for a process that is gone. */
   private look (): void { for (const tail of this.reading.values()) this.check(tail) }
 
   private async check (tail: Tail): Promise<void> {
-    if (await this.member.alive(tail.producer) !== false) return
+    if (await this.member.alive(tail.producer) !== false) {
+      await tail.lookAgain().catch(() => {})
+      if (!tail.over) await this.say(tail, true, true)
+      return
+    }
     // Its last words may still be on their way. If they cannot be read now, there will be another look.
     try {
       await tail.catchUp()

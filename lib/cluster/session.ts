@@ -4,18 +4,16 @@ import type { Served } from '../method.js'
 import type { KeptStream } from '../replay.js'
 import { Session } from '../sessions.js'
 import type { SessionBounds } from '../session-limits.js'
+import { Delivery } from './delivery.js'
 import type { Event } from './event.js'
 import type { Journal } from './journal.js'
 import type { Listener } from './listener.js'
-import { channelOf } from './member.js'
 import type { Member } from './member.js'
-import { keyOf, logOf, OWN } from './record.js'
+import { keyOf } from './record.js'
 import type { SessionRecord } from './record.js'
 import type { ClusterStreams } from './replays.js'
-import { MESSAGE } from './stream.js'
 
 const ASKS = /^ask-([0-9a-f]{12})-/
-const OWN_LIMITS = { max: 1_000, size: 1_048_576 }
 
 /** What the sessions of a cluster have in common. */
 export interface Shared {
@@ -31,6 +29,7 @@ export class ClusterSession extends Session {
   readonly shared: Shared
   /** Streams for changes whose connection is here. */
   readonly listeners = new Set<Listener>()
+  private delivery: Delivery | undefined
   private record: SessionRecord
   private text: string
 
@@ -76,26 +75,50 @@ export class ClusterSession extends Session {
   }
 
   /** Messages for the session go to the process that holds its stream, and are kept for a client that comes back. */
-  override get sender (): ((text: string) => void) | undefined {
+  override get sender (): ((text: string) => Promise<void>) | undefined {
     if (this.listening === undefined) return undefined
-    const { member } = this.shared
-    return text => {
-      member.store.append(logOf(this.id, OWN), MESSAGE + text, { ...OWN_LIMITS, ttl: this.shared.idle, tell: channelOf(this.listening?.process ?? member.id) })
-        .catch((error: unknown) => member.log.warn({ err: error }, 'a message for a session could not be sent'))
-    }
+    const delivery = (this.delivery ??= new Delivery(this))
+    return text => delivery.send(text)
   }
+
+  /** A stream has brought a question of this process to the client. */
+  brought (question: string): void { this.delivery?.brought(question) }
 
   override answer (response: Response): Promise<void> | void {
     const process = ASKS.exec(String(response.id))?.[1]
-    if (process === undefined || process === this.shared.member.id) return super.answer(response)
+    if (process === undefined || process === this.shared.member.id) {
+      this.brought(String(response.id))
+      return super.answer(response)
+    }
     return reached(this.shared.member.tell(process, { kind: 'answer', session: this.id, response }).then(() => {}))
   }
 
   override heard (message: Notification): Promise<void> | void {
+    if (message.method !== 'notifications/cancelled') return
     const { member } = this.shared
-    const id = message.params?.requestId
-    if (message.method !== 'notifications/cancelled' || [...this.inFlight].some(one => one.message.id === id)) return
-    return reached(member.tellAll({ kind: 'notification', session: this.id, from: member.id, message }))
+    const here = [...this.inFlight].some(one => one.message.id === message.params?.requestId)
+    const told = reached(member.tellAll({ kind: 'notification', session: this.id, from: member.id, message }))
+    // One that is here is cancelled in any case; there may be more of its id.
+    return here ? told.catch(() => {}) : told
+  }
+
+  /** The record names a stream of this process that is not there: that its connection is gone could not be said. */
+  get strays (): boolean {
+    const { listening } = this
+    return listening?.process === this.shared.member.id && ![...this.listeners].some(one => one.id === listening.stream)
+  }
+
+  /** Sees to it that one of the streams that are here brings what is new, where the one that should cannot any more. */
+  async watch (): Promise<void> {
+    const { listening } = this
+    if (listening === undefined) await [...this.listeners].findLast(one => one.open)?.claim()
+    else if (this.strays || (this.listeners.size > 0 && await this.shared.member.alive(listening.process) === false)) await this.vacate(listening.stream, true)
+  }
+
+  /** A stream brings nothing any more: another one, in whatever process, takes its place. */
+  async vacate (stream: string, found = false): Promise<void> {
+    await this.change(record => { if (record.listening?.stream === stream) delete record.listening })
+    await this.shared.journal.append({ kind: 'left', session: this.id, stream, ...(found ? { found } : {}) })
   }
 
   /** From here on in the journal one stream brings what is new. */

@@ -37,6 +37,7 @@ export class ClusterSessions extends Sessions {
     member.on('session', ({ session, text }: Note) => { this.mine(session)?.take(text) })
     member.on('ended', ({ session, reason }: Note) => { this.forget(session, reason) })
     member.on('answer', ({ session, response }: Note) => { this.mine(session)?.answer(response) })
+    member.on('brought', ({ session, question }: Note) => { this.mine(session)?.brought(question) })
     member.on('notification', ({ session, from, message }: Note) => { if (from !== member.id) this.notified(session, message) })
     member.on('message', ({ session, message }: Note) => { this.message(session, message) })
     member.onEntry((...announcement) => this.announced(announcement))
@@ -47,11 +48,12 @@ export class ClusterSessions extends Sessions {
   override open (transport: Transport, served: Served, client?: Implementation, capabilities: ClientCapabilities = {}, principal?: string): Session {
     if (transport !== 'http') {
       const session = super.open(transport, served, client, capabilities, principal)
-      this.saving.set(session, this.shared.member.store.set(placeOf(session.id), JSON.stringify({ process: this.shared.member.id, principal }), this.limits.idle))
+      this.saving.set(session, this.place(session))
       return session
     }
     const record: SessionRecord = { turn: 0, version: served.revision.version, principal, client, capabilities, since: this.shared.journal.now }
     const session = this.keep(new ClusterSession(randomUUID(), served, JSON.stringify(record), this.shared, this.bounds))
+    this.fresh.add(session)
     this.saving.set(session, this.shared.member.store.set(keyOf(session.id), JSON.stringify(record), Math.min(this.limits.idle, UNUSED)))
     return session
   }
@@ -72,6 +74,9 @@ export class ClusterSessions extends Sessions {
     else if (session !== undefined) {
       session.take(text)
       session.seen = Date.now()
+      // Those that were used longest ago are the first.
+      this.byId.delete(id)
+      this.byId.set(id, session)
     } else this.revive(id, text)
   }
 
@@ -109,14 +114,21 @@ export class ClusterSessions extends Sessions {
     const { version } = JSON.parse(text) as SessionRecord
     const served = this.served(version)
     if (served === undefined) return // another version of the app opened it
-    if (this.byId.size >= this.limits.max) this.evict()
+    if (this.byId.size >= this.limits.max) this.makeRoom()
+    if (this.byId.size >= this.limits.max) this.evict(() => true)
     this.keep(new ClusterSession(id, served, text, this.shared, this.bounds))
   }
 
-  /** What all processes know need not be known here: the session that was used longest ago can be read again. */
-  private evict (): void {
+  /** What all processes know need not be known here: it can be read again. A new session makes others go that were used, but none whose client has had no time to. */
+  protected override makeRoom (): void {
+    super.makeRoom()
+    if (this.byId.size >= this.limits.max) this.evict(session => !this.fresh.has(session))
+  }
+
+  /** The one that was used longest ago. */
+  private evict (may: (session: Session) => boolean): void {
     for (const session of this.byId.values()) {
-      if (session.busy) continue
+      if (session.busy || !may(session)) continue
       this.drop(session, 'There is no room for it here')
       return
     }
@@ -141,11 +153,33 @@ export class ClusterSessions extends Sessions {
     session?.served.listeners.get(method)?.receive(params ?? {}, session.inFlight)
   }
 
-  /** A session with a stream or a call is not idle, though nobody reads it. */
+  protected override tick (): void {
+    super.tick()
+    this.renew()
+  }
+
   private renew (): void {
-    const { store } = this.shared.member
-    for (const session of this.byId.values()) {
-      if (session.busy) store.get(session instanceof ClusterSession ? keyOf(session.id) : placeOf(session.id), { touch: this.limits.idle }).catch(() => {})
+    for (const session of [...this.byId.values()]) {
+      if (!(session instanceof ClusterSession)) this.renewPlace(session).catch(() => {})
+      else if (session.busy || session.strays) this.renewed(session).catch(() => {})
     }
+  }
+
+  /** A session with a stream or a call is not idle, though nobody reads it. One that the store has lost is over, and its streams say so. */
+  private async renewed (session: ClusterSession): Promise<void> {
+    const text = await this.shared.member.store.get(keyOf(session.id), { touch: this.limits.idle })
+    if (this.byId.get(session.id) !== session) return
+    if (text === undefined) return this.drop(session, 'The session is over')
+    session.take(text)
+    await session.watch()
+  }
+
+  private async renewPlace (session: Session): Promise<void> {
+    const place = await this.shared.member.store.get(placeOf(session.id), { touch: this.limits.idle })
+    if (place === undefined && this.byId.has(session.id)) await this.place(session)
+  }
+
+  private place ({ id, principal }: Session): Promise<void> {
+    return this.shared.member.store.set(placeOf(id), JSON.stringify({ process: this.shared.member.id, principal }), this.limits.idle)
   }
 }

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { Id } from '../jsonrpc.js'
 import type { KeptStream, Sink } from '../replay.js'
 import type { LogLimits } from '../../types/index.js'
+import { Backlog } from './backlog.js'
+import type { Room } from './backlog.js'
 import type { Member } from './member.js'
 
 // A stream of a call. Its process writes every message to the log of the stream, whose id is that of the event; whoever holds the
@@ -11,12 +13,15 @@ import type { Member } from './member.js'
 export const OPEN = 'o'
 export const MESSAGE = 'm'
 export const END = 'e'
+/** What should follow is lost; with the ids of the requests that get no answer. */
+export const LOST = 'x'
 
 export interface StreamOptions {
   log: string
   /** While the call runs, and when it is over. */
   running: LogLimits
   over: LogLimits
+  room: Room
   ended: () => void
 }
 
@@ -28,65 +33,99 @@ export class ClusterStream implements KeptStream {
   readonly id: string
   private readonly member: Member
   private readonly options: StreamOptions
+  private readonly backlog: Backlog
   private sink: Sink | undefined
   /** The process where the client has come back for the rest. */
   private reader: string | undefined
-  private pending: Promise<void>
+  private pending = Promise.resolve()
+  /** Counts what is written: an entry may get into the log twice, or before one that the store did not take. */
+  private number = 0
+  private over = false
 
   /** @param ids of the requests that are answered on it */
   constructor (id: string, member: Member, ids: Id[], options: StreamOptions) {
+    const { log, running, over, room } = options
     this.id = id
     this.member = member
     this.options = options
-    this.pending = this.append(OPEN + JSON.stringify(ids), options.running).then(() => {})
+    this.backlog = new Backlog({
+      append: (entry, limits) => member.store.append(log, entry, limits),
+      limits: running,
+      ttl: over.ttl,
+      room,
+      mark: LOST + JSON.stringify(ids),
+      lost: () => this.tell('lost'),
+      empty: () => this.settle()
+    })
+    this.put(OPEN + JSON.stringify(ids), running, () => {})
   }
 
   get start (): string { return `${this.id}.0` }
-  get connected (): boolean { return this.sink !== undefined || this.reader !== undefined }
-  /** Resolves when what was written so far is in the log, or cannot be. */
-  get written (): Promise<void> { return this.pending }
+  /** Somebody hears of what is written now. */
+  get connected (): boolean { return this.sink !== undefined || (this.reader !== undefined && !this.backlog.waiting) }
+  /** Resolves when what was written so far is in the log, or was offered once more. */
+  get written (): Promise<void> { return this.pending.then(() => this.backlog.waiting ? this.backlog.offer() : undefined) }
 
-  write (text: string): void { this.put(MESSAGE + text, this.options.running, id => this.sink?.event(id && `${this.id}.${id}`, text)) }
+  write (text: string): void { this.put(`${MESSAGE}${++this.number} ${text}`, this.options.running, id => this.sink?.event(id && `${this.id}.${id}`, text)) }
 
   end (): void {
-    this.put(END, this.options.over, () => {
-      this.release()
-      this.options.ended()
+    this.put(`${END}${++this.number}`, this.options.over, () => {
+      const { sink } = this
+      this.over = true
+      this.sink = undefined
+      sink?.disconnect()
+      this.settle()
     })
   }
 
   attach (sink: Sink): void { this.sink = sink }
 
   release (): void {
-    const { sink, reader } = this
+    const { sink } = this
     this.sink = undefined
-    this.reader = undefined
     sink?.disconnect()
-    if (reader !== undefined) this.member.tell(reader, { kind: 'release', log: this.options.log }).catch(() => {})
+    this.tell('release')
+    this.reader = undefined
   }
 
   detach (sink: Sink): void { if (sink === this.sink) this.sink = undefined }
 
-  /** A process says that the client reads there, or does not any more. A connection that was here before is ended: no event goes to two. */
-  readBy (process: string, reads: boolean): void {
+  /**
+   * A process says that the client reads there, or does not any more. A connection that was here before is ended: no event goes to two.
+   * @param still it has said so before
+   */
+  readBy (process: string, reads: boolean, still = false): void {
     if (!reads) {
       if (this.reader === process) this.reader = undefined
       return
     }
+    if (still && this.connected) return
     const { sink } = this
     this.sink = undefined
     this.reader = process
     sink?.disconnect()
+    if (this.backlog.lost) this.tell('lost')
   }
 
-  /** In the order of writing, whatever the store takes its time for. */
+  /** In the order of writing, whatever the store takes its time for. Without the store a message still goes to whoever is connected, as an event that cannot be resumed from. */
   private put (entry: string, limits: LogLimits, deliver: (id: string | undefined) => void): void {
-    const appended = this.append(entry, limits)
-    this.pending = this.pending.then(() => appended).then(deliver)
+    const { backlog, member, options } = this
+    const appended = backlog.waiting || backlog.lost ? undefined : member.store.append(options.log, entry, limits).catch(() => undefined)
+    this.pending = this.pending.then(() => appended).then(id => {
+      // What was taken after what was not is put after it, once more.
+      if (id === undefined || backlog.waiting) backlog.add(entry, limits)
+      deliver(id)
+    })
   }
 
-  /** Without the store the message still goes to whoever is connected, as an event that cannot be resumed from. */
-  private async append (entry: string, limits: LogLimits): Promise<string | undefined> {
-    return await this.member.store.append(this.options.log, entry, limits).catch(() => undefined)
+  private tell (kind: 'release' | 'lost'): void {
+    if (this.reader !== undefined) this.member.tell(this.reader, { kind, log: this.options.log }).catch(() => {})
+  }
+
+  /** Over, and the log says so or never will. */
+  private settle (): void {
+    if (!this.over || this.backlog.waiting) return
+    this.release()
+    this.options.ended()
   }
 }

@@ -11,6 +11,11 @@ const PROBE = 250
 
 interface Waiting { deadline: number, expire (): void }
 
+/** Refusals of one command. Others tell of the state of the server, and end when any writing is taken again. */
+const ITS_OWN = /^(NOPERM|WRONGTYPE|ERR(?!.* -[A-Z]{3}))\b/
+/** The plainest writing there is; every process does it every few seconds. */
+const WRITING = 'SET'
+
 /** What the health of the connection is, and since when. */
 export interface RedisHealth { ok: boolean, since: number, error: string | undefined }
 
@@ -21,11 +26,15 @@ export class Commands {
   private readonly told: (health: RedisHealth) => void
   private timer: NodeJS.Timeout | undefined
   private probed = 0
+  /** Why there is no answer at all. */
+  private away: string | undefined
+  /** What Redis does not do, by the command, and why. */
+  private readonly refused = new Map<string, string>()
   health: RedisHealth = { ok: true, since: Date.now(), error: undefined }
 
   /**
    * @param timeout ms that a command may take
-   * @param told hears when the connection is lost, and when it is back
+   * @param told hears when the connection is lost or a command refused, and when all is well again
    */
   constructor (redis: RedisClient, timeout: number, told: (health: RedisHealth) => void) {
     this.redis = redis
@@ -55,21 +64,14 @@ export class Commands {
   }
 
   /** @throws Error in the time a command may take; at once where the commands before have got no answer */
-  async run (command: string, ...args: (string | number)[]): Promise<unknown> {
-    const now = Date.now()
-    if (!this.health.ok) {
-      if (now - this.probed < PROBE) throw new Error(`Redis does not answer: ${this.health.error}`)
-      this.probed = now
-    }
-    return await this.bounded(this.redis.call(command, ...args), now)
-  }
+  async run (command: string, ...args: (string | number)[]): Promise<unknown> { return await this.send(command, command, args) }
 
   async script ({ text, sha }: Script, keys: string[], args: (string | number)[]): Promise<unknown> {
     try {
-      return await this.run('EVALSHA', sha, keys.length, ...keys, ...args)
+      return await this.send(sha, 'EVALSHA', [sha, keys.length, ...keys, ...args])
     } catch (error) {
       if (!(error as Error).message.startsWith('NOSCRIPT')) throw error
-      return await this.run('EVAL', text, keys.length, ...keys, ...args)
+      return await this.send(sha, 'EVAL', [text, keys.length, ...keys, ...args])
     }
   }
 
@@ -80,7 +82,17 @@ export class Commands {
     for (const one of this.waiting) one.expire()
   }
 
-  private bounded (answer: Promise<unknown>, now: number): Promise<unknown> {
+  /** @param name a script is one of several commands */
+  private async send (name: string, command: string, args: (string | number)[]): Promise<unknown> {
+    const now = Date.now()
+    if (this.away !== undefined) {
+      if (now - this.probed < PROBE) throw new Error(`Redis does not answer: ${this.away}`)
+      this.probed = now
+    }
+    return await this.bounded(this.redis.call(command, ...args), name, now)
+  }
+
+  private bounded (answer: Promise<unknown>, name: string, now: number): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const one: Waiting = { deadline: now + this.timeout, expire: () => reject(new Error(`Redis has not answered in ${this.timeout} ms`)) }
       this.waiting.add(one)
@@ -90,13 +102,14 @@ export class Commands {
         this.rest()
       }
       answer.then(
-        value => { done(); this.answered(); resolve(value) },
+        value => { done(); this.taken(name); resolve(value) },
         (error: Error) => {
           done()
+          const said = bare(error)
           // A refusal is an answer; without a connection there is none.
-          if (error.name === 'ReplyError') this.answered()
-          else this.lost(error.message)
-          reject(error)
+          if (said.name === 'ReplyError') this.refuses(name, said.message)
+          else this.lost(said.message)
+          reject(said)
         })
     })
   }
@@ -119,10 +132,39 @@ export class Commands {
     this.timer = undefined
   }
 
-  private answered (): void { if (!this.health.ok) this.told(this.health = { ok: true, since: Date.now(), error: undefined }) }
-  private lost (error: string): void {
-    if (!this.health.ok) return
-    this.probed = 0
-    this.told(this.health = { ok: false, since: Date.now(), error })
+  private taken (name: string): void {
+    this.away = undefined
+    if (this.refused.size > 0) {
+      for (const [one, why] of this.refused) if (one === name || (name === WRITING && !ITS_OWN.test(why))) this.refused.delete(one)
+    }
+    this.settle()
   }
+
+  private refuses (name: string, why: string): void {
+    this.away = undefined
+    if (!why.startsWith('NOSCRIPT')) this.refused.set(name, why)
+    this.settle()
+  }
+
+  private lost (error: string): void {
+    if (this.away === undefined) this.probed = 0
+    this.away ??= error
+    this.settle()
+  }
+
+  private settle (): void {
+    const { away, health } = this
+    const [why] = this.refused.values()
+    const error = away ?? (why === undefined ? undefined : `refused: ${why}`)
+    if (error === health.error) return
+    const ok = error === undefined
+    this.health = { ok, since: ok === health.ok ? health.since : Date.now(), error }
+    if (ok !== health.ok) this.told(this.health)
+  }
+}
+
+/** An error without the command, whose arguments are what users say: clients put it beside the message, and Redis puts it into some. */
+function bare ({ name, message, code }: Error & { code?: unknown }): Error {
+  const said = message.replace(/,? with args beginning with:.*$/s, '')
+  return Object.assign(new Error(said), { name }, typeof code === 'string' ? { code } : undefined)
 }

@@ -51,6 +51,35 @@ t.test('a client whose process was killed hears in another that its call is lost
   t.match(await client.ask(b, 'tools/call', { name: 'echo', arguments: { text: 'on' } }), { result: { content: [{ text: 'on' }] } }, 'the session goes on')
 })
 
+t.test('the newest stream of a session dies with its process: an older one brings what follows, questions of that time too', real, async t => {
+  const redis = await startRedis(t)
+  const [a, b] = await Promise.all([1, 2].map(() => start(t, { REDIS_URL: redis.url })))
+  const [client, alone] = [new Roamer(t), new Roamer(t)]
+  for (const one of [client, alone]) await one.open(a)
+  await alone.listen(b).answer
+  const older = await client.listen(a).answer
+  t.equal((await client.listen(b).answer).status, 200)
+  const toggle = (on: boolean) => client.ask(a, 'tools/call', { name: 'toggle', arguments: { name: 'echo', on } })
+  b.child.kill('SIGKILL')
+  await once(b.child, 'exit')
+  await toggle(false)
+  const ask = async ({ session, version }: Roamer) => {
+    const headers = { 'content-type': 'application/json', accept: 'application/json', 'mcp-session-id': session, 'mcp-protocol-version': version }
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 'q', method: 'tools/call', params: { name: 'ask_name', arguments: {} } })
+    return await (await fetch(a.url, { method: 'POST', headers, body })).json()
+  }
+  const [answer, nobody] = [ask(client), ask(alone)]
+  t.ok(await heard(older, message => message.method === 'elicitation/create', 20_000), 'the question')
+  await client.answer(a, older.messages.find(one => one.method === 'elicitation/create')?.id, { action: 'accept', content: { name: 'Ada' } })
+  t.match(await nobody, { result: { isError: true, content: [{ text: /no other/ }] } }, 'one that no stream is left for fails')
+  t.match(await answer, { id: 'q', result: { content: [{ text: /Ada/ }] } })
+  const changes = () => older.messages.filter(one => one.method === 'notifications/tools/list_changed').length
+  t.ok(await until(() => changes() === 1, 5_000), 'the change while nobody knew')
+  await toggle(true)
+  t.ok(await until(() => changes() === 2), 'and the next')
+  t.equal(new Set(older.events.map(one => one.id)).size, older.events.length, 'each with an id of its own')
+})
+
 t.test('BB-068 while Redis is away or does not answer: what needs it is refused in time, the rest goes on', real, async t => {
   const redis = await startRedis(t)
   const [a, b] = await Promise.all([1, 2].map(() => start(t, { REDIS_URL: redis.url })))

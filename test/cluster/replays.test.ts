@@ -112,7 +112,7 @@ t.test('a log that is gone, or another one, is told as a loss', async t => {
     await stream.written
     const reader = await follow(t, b, stream.start)
     const ahead = `${String(Date.now() + 60_000).padStart(13, '0')}-000000`
-    await a.ear.publish(b.member.channel, JSON.stringify([`log:{${SESSION}}:${stream.id}`, ahead, 'mahead']))
+    await a.ear.publish(b.member.channel, JSON.stringify([`log:{${SESSION}}:${stream.id}`, ahead, 'm2 ahead']))
     t.ok(await until(() => reader.texts.length === 2))
     await a.member.store.delete(`log:{${SESSION}}:${stream.id}`)
     for (const text of more) stream.write(text)

@@ -166,6 +166,52 @@ onEach(t, 'a call is cancelled from any process', async (t, sharing) => {
   t.match((await theirs.answer).messages.at(-1), { result: { content: [{ text: 'done' }] } }, 'that of another session with the same id is not')
 })
 
+onEach(t, 'calls of one id in two processes are both cancelled, wherever that comes in', async (t, sharing) => {
+  const [a, b] = await apps(t, sharing, 2, options) as [any, any]
+  const client = new Roamer(t)
+  await client.open(a)
+  const body = { jsonrpc: '2.0', id: 'twice', method: 'tools/call', params: { name: 'slow', arguments: { ms: 3_000 } } }
+  for (const one of [a, b]) client.post(one.url, body).catch(() => {})
+  t.ok(await until(() => a.app.mcp.stats().calls === 1 && b.app.mcp.stats().calls === 1))
+  t.equal((await client.notify(a, 'notifications/cancelled', { requestId: 'twice' })).status, 202)
+  t.ok(await until(() => a.slow.length === 1 && b.slow.length === 1))
+  t.strictSame([a.slow, b.slow], [[{ ms: 3_000, outcome: 'aborted' }], [{ ms: 3_000, outcome: 'aborted' }]])
+})
+
+onEach(t, 'sessions that nobody uses shut no others out, and one that gave its place here is still one', async (t, sharing) => {
+  const [a] = await apps(t, sharing, 1, { ...options, sessions: { max: 3 } }) as [any]
+  const open = async () => {
+    const client = new Roamer(t)
+    return { client, status: (await client.open(a)).status }
+  }
+  const first = await open()
+  const ping = async ({ client }: { client: Roamer }) => (await client.post(a.url, { jsonrpc: '2.0', id: 1, method: 'ping' })).status
+  t.equal(await ping(first), 200)
+  const [second, third] = [await open(), await open()]
+  const fourth = await open()
+  t.equal(fourth.status, 200, 'one that was used gives its place')
+  t.equal((await open()).status, 503, 'those that have had no time to be used do not')
+  t.strictSame([await ping(first), await ping(second), await ping(third), await ping(fourth)], [200, 200, 200, 200], 'none is over: each can be read again')
+  const [fifth, sixth, seventh] = [await open(), await open(), await open()]
+  t.strictSame([fifth.status, sixth.status, seventh.status, (await open()).status], [200, 200, 200, 503])
+  await wait(5_100)
+  t.equal((await open()).status, 200, 'after a while they do')
+  t.equal(a.app.mcp.stats().sessions, 3)
+})
+
+onEach(t, 'a call or a stream keeps its session, however short its idle time', async (t, sharing) => {
+  const [a, b] = await apps(t, sharing, 2, { ...options, sessions: { idle: 300 } }) as [any, any]
+  const client = new Roamer(t)
+  await client.open(a)
+  const stream = await client.listen(b).answer
+  const call = await client.call(a, 'steps', { n: 15, ms: 100 }, progress).answer
+  t.ok(await call.over(5_000))
+  t.match(call.messages.at(-1), { result: { content: [{ text: 'all done' }] } })
+  await wait(4_000)
+  t.equal(await stream.over(1), false)
+  t.match(await client.ask(a, 'ping'), { result: {} })
+})
+
 onEach(t, 'a question of a call without a stream is asked on the stream of its session, in another process', async (t, sharing) => {
   const [a, b, c] = await apps(t, sharing, 3, options) as [any, any, any]
   const client = new Roamer(t)

@@ -89,14 +89,43 @@ t.test('an answer that comes late says that the connection is back', async t => 
   t.equal(commands.health.ok, true)
 })
 
-t.test('what Redis refuses is an error, and no trouble with the connection', async t => {
+t.test('what Redis refuses is an error and trouble, until it takes the like again', async t => {
   const { commands, client, told } = commandsOf(t)
-  client.answer = async () => { throw refusal('OOM command not allowed') }
+  const refusing = (...names: string[]) => { client.answer = async command => { if (names.includes(command)) throw refusal('OOM command not allowed') } }
+  refusing('SET', 'EVALSHA')
   await t.rejects(commands.run('SET', 'k', 'v'), { message: /OOM/ })
-  t.strictSame(told, [])
+  t.match(told, [{ ok: false, error: 'refused: OOM command not allowed' }])
+  await commands.run('GET', 'k')
+  t.equal(commands.health.ok, false, 'reading says nothing of writing')
+  await t.rejects(commands.script(script('return 1'), [], []), { message: /OOM/ })
+  refusing()
+  await commands.run('SET', 'k', 'v')
+  t.match(told, [{ ok: false }, { ok: true, error: undefined }], 'told once each')
   client.answer = async () => { throw new Error('Connection is closed.') }
   await t.rejects(commands.run('SET', 'k', 'v'), { message: /closed/ })
-  t.match(told, [{ ok: false, error: /closed/ }])
+  t.match(told.at(-1), { ok: false, error: /closed/ })
+})
+
+t.test('a command that may not be used is trouble until it may', async t => {
+  const { commands, client, told } = commandsOf(t)
+  client.answer = async command => { if (command === 'PUBLISH') throw refusal('NOPERM this user has no permissions') }
+  await t.rejects(commands.run('PUBLISH', 'c', 'm'))
+  await commands.run('SET', 'k', 'v')
+  t.match(commands.health, { ok: false, error: /NOPERM/ })
+  client.answer = async () => 1
+  await commands.run('PUBLISH', 'c', 'm')
+  t.strictSame(told.map(one => one.ok), [false, true])
+})
+
+t.test('no error has the command in it, nor what users said', async t => {
+  const { commands, client } = commandsOf(t)
+  const command = { name: 'EVALSHA', args: ['secret'] }
+  client.answer = async () => { throw Object.assign(refusal("ERR unknown command 'GETEX', with args beginning with: 'secret' "), { command, code: 'ERR', previousErrors: ['secret'] }) }
+  const error = await commands.run('GETEX', 'secret').catch((error: Error) => error) as Error & { cause?: unknown }
+  t.equal(error.message, "ERR unknown command 'GETEX'")
+  t.strictSame(Object.keys(error).sort(), ['code', 'name'])
+  t.equal(error.cause, undefined)
+  t.notMatch(`${error.stack}${commands.health.error}`, /secret/)
 })
 
 t.test('errors of the connection end no process', async t => {

@@ -56,7 +56,7 @@ export async function startRedis (t: Test): Promise<RedisServer> {
 }
 
 /** A client that the test closes. */
-export function clientOf (t: Test, server: RedisServer): Redis {
+export function clientOf (t: Test, server: { port: number }): Redis {
   const client = new Redis(server.port, '127.0.0.1', { retryStrategy: times => Math.min(times * 20, 200) })
   client.on('error', () => {})
   t.teardown(() => client.disconnect())
