@@ -1,4 +1,4 @@
-import { CallTimeout, InputFailure, McpError, rpcError } from './errors.js'
+import { CallTimeout, InputFailure, McpError, Refusal, rpcError } from './errors.js'
 import type { Exchange } from './exchange.js'
 import { isInputRequired } from './content.js'
 import type { Questions } from './input.js'
@@ -128,7 +128,7 @@ function refuse (exchange: Exchange, method: Method, error: unknown): void {
   let result
   try {
     result = method.failed?.(error, exchange)
-    if (result !== undefined) return exchange.end(resultText(exchange.message.id, exchange.served.encode(method, result)), 200)
+    if (result !== undefined) return exchange.end(resultText(exchange.message.id, exchange.served.encode(method, result)), 200, error instanceof Refusal ? error.headers : undefined)
   } catch (second) {
     error = second
   }

@@ -52,6 +52,8 @@ export class Exchange {
   /** The message as it came: arguments are digested before defaults are filled in. */
   raw: string | undefined
   rounds: Rounds | undefined
+  /** Where it comes from, if its request is at another process. */
+  address: string | undefined
   /** Called when nothing more will be sent; for a method that keeps the channel. */
   onEnd: (() => void) | undefined
   private requests: Requests | undefined
@@ -112,6 +114,9 @@ export class Exchange {
     if (typeof requestState !== 'string') throw rpcError('InvalidParams', 'requestState must be a string')
     return this.endpoint.states.open(requestState, this.bound()).then(state => { this.rounds = new Rounds(this, state, responses) })
   }
+
+  /** One name for one caller: whose token it is, else where the request comes from; undefined on stdio. */
+  get caller (): string | undefined { return this.auth === undefined ? this.request?.ip ?? this.address : principalOf(this.auth) }
 
   /** Names the caller and the request that a state belongs to. */
   bound (): string {

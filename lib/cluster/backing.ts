@@ -1,8 +1,16 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Broker, RedisClient, Store } from '../../types/index.js'
+import type { RedisStore } from '../stores/redis.js'
 
 /** Where processes keep what they share. */
-export interface Backing { store: Store, broker: Broker, health (): Health, close (): void }
+export interface Backing {
+  store: Store
+  broker: Broker
+  /** Counts for all processes, where it can. */
+  count?: RedisStore['count']
+  health (): Health
+  close (): void
+}
 export interface Health { ok: boolean, since: number, error: string | undefined }
 
 const FINE: Health = { ok: true, since: Date.now(), error: undefined }
@@ -17,7 +25,8 @@ export async function redisBacking ({ client, prefix, timeout }: RedisSettings, 
     else log.warn({ error }, 'Redis does not answer: sessions cannot be served until it does')
   })
   const broker = new RedisBroker(client, commands, { prefix, timeout })
-  return { store: new RedisStore(commands, prefix), broker, health: () => commands.health, close: () => commands.close() }
+  const store = new RedisStore(commands, prefix)
+  return { store, broker, count: (key, ms) => store.count(key, ms), health: () => commands.health, close: () => commands.close() }
 }
 
 export const givenBacking = (store: Store, broker: Broker): Backing => ({ store, broker, health: () => FINE, close () {} })

@@ -11,6 +11,9 @@ import { blocksProblem } from './blocks.js'
 import { inspect } from './definition.js'
 import { gateOf } from './gate.js'
 import type { Gate } from './gate.js'
+import { limitsOf } from './limits.js'
+import type { Limits } from './limits.js'
+import type { Count } from './rate.js'
 import { mirrorsOf } from './mirror.js'
 import type { Mirror } from './mirror.js'
 
@@ -28,6 +31,8 @@ export interface Entry {
   readonly checkOutput: Check | undefined
   readonly mirrors: readonly Mirror[]
   readonly gate: Gate
+  /** What a call may cost, and whether the user is asked first; undefined where there is nothing to heed. */
+  readonly limits: Limits | undefined
 }
 
 export interface EntryOptions {
@@ -35,6 +40,8 @@ export interface EntryOptions {
   validator: Validator | undefined
   /** Schemas of tools that come after the start may go again, and with them what was compiled. */
   started: boolean
+  /** Counts calls for all processes that serve the endpoint; gives nothing where this one is alone. */
+  shared: () => Count | undefined
 }
 
 /** @throws MCP_ERR_TOOL_NAME, MCP_ERR_TOOL_SCHEMA, MCP_ERR_TOOL_DEFINITION */
@@ -58,6 +65,7 @@ export function entryOf (tool: Tool, app: FastifyInstance, options: EntryOptions
     checkInput: check(input, true),
     checkOutput: output && check(output, false),
     gate: definitionError(name, () => gateOf(tool)),
+    limits: definitionError(name, () => limitsOf(tool, options.shared)),
     mirrors: schemaError(name, 'inputSchema', () => mirrorsOf(input.schema))
   }
 }
