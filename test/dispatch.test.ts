@@ -2,9 +2,10 @@ import { Type } from '@sinclair/typebox'
 import t from 'tap'
 import { dispatch, expire, inputRequired, notify } from '../lib/dispatch.js'
 import { inputRequired as asking } from '../lib/content.js'
-import { CallCancelled, CallTimeout, McpError, NoStreamError, rpcError } from '../lib/errors.js'
+import { CallCancelled, CallTimeout, McpError, NoStreamError, Refusal, rpcError } from '../lib/errors.js'
 import { KEPT } from '../lib/method.js'
 import type { Method } from '../lib/method.js'
+import { roots } from '../lib/question.js'
 import type { Revision } from '../types/index.js'
 import { endpointOf, exchangeOf, methodOf, servedOf, type ExchangeOptions } from './support/doubles.js'
 import { turn } from './support/time.js'
@@ -126,6 +127,20 @@ t.test('a method may make a result of its value, and of its error', async t => {
   t.match(sending(methodOf('m', () => { throw new McpError(1, 'x') }, { failed })).channel.answer.error, { code: 1, message: 'x' })
 })
 
+t.test('a refusal tells HTTP too when to come back; headers of other errors are none of ours', async t => {
+  const rows: [unknown, object | undefined][] = [
+    [new Refusal('no', 7), { 'retry-after': '7' }],
+    [new Refusal('no'), undefined],
+    [Object.assign(new Error('fetched'), { headers: { 'x-secret': '1' } }), undefined],
+    [undefined, undefined]
+  ]
+  for (const [error, headers] of rows) {
+    const { channel } = sending(methodOf('m', () => { throw error }, { failed: () => ({ told: true }) }))
+    t.match(channel.answer.result, { told: true })
+    t.strictSame(channel.headers, headers)
+  }
+})
+
 t.test('a failure while the result is made or written is a failure of the method', async t => {
   const failed: Method['failed'] = error => ({ why: (error as Error).message })
   const result: Method['result'] = () => { throw new Error('no result') }
@@ -202,12 +217,12 @@ function askingBy (method: Method, input: object, rounds?: object) {
 
 t.test('a handler that returns its questions runs again when they are answered', async t => {
   let runs = 0
-  const method = methodOf('m', () => ++runs === 1 ? asking({ questions: { a: {} as never }, state: 5 }) : { runs }, { asks: true })
+  const method = methodOf('m', () => ++runs === 1 ? asking({ questions: { a: roots() }, state: 5 }) : { runs }, { asks: true })
   const required: unknown[][] = []
   const { channel, calls } = askingBy(method, { require (...what: unknown[]) { required.push(what); return Promise.resolve() } })
   t.equal(calls.size, 1)
   await turn()
-  t.match([channel.answer.result, required, calls.size], [{ runs: 2 }, [[{ a: {} }, 5]], 0])
+  t.match([channel.answer.result, required, calls.size], [{ runs: 2 }, [[{ a: { method: 'roots/list' } }, 5]], 0])
 })
 
 t.test('questions that fail, cannot be asked, or come from a method that asks none, are errors', async t => {

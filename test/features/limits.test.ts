@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import t from 'tap'
 import { inputRequired } from '../../lib/content.js'
 import { dispatch } from '../../lib/dispatch.js'
-import { CallCancelled, Refusal, ToolError } from '../../lib/errors.js'
+import { CallCancelled, ToolError } from '../../lib/errors.js'
 import type { Exchange } from '../../lib/exchange.js'
 import { limitsOf } from '../../lib/features/limits.js'
 import { ToolsFeature } from '../../lib/features/tools.js'
@@ -190,9 +190,4 @@ t.test('a result that is larger than it may be never leaves, whoever made it', a
       t.match(log, [{ level: 'warn', fields: { bytes: Number, name: 'tool' } }])
     }
   }
-})
-
-t.test('a refusal says when to come back where that helps', async t => {
-  t.match(new Refusal('no', 12), { message: 'no', retryAfter: 12, headers: { 'retry-after': '12' } })
-  t.match(new Refusal('no'), { retryAfter: undefined, headers: undefined })
 })
