@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { spawn } from 'node:child_process'
-import { createWriteStream, fstatSync } from 'node:fs'
+import { createWriteStream, existsSync, fstatSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { resolve } from 'node:path'
 import type { Writable } from 'node:stream'
@@ -70,10 +70,18 @@ async function serve (file: string, path: string | undefined): Promise<void> {
   process.exit(0)
 }
 
+function read (args: string[]) {
+  try {
+    return parseArgs({ args, allowPositionals: true, options: { path: { type: 'string' }, help: { type: 'boolean', short: 'h' } } })
+  } catch (error) {
+    return fail(`${(error as Error).message}\n\n${USAGE}`)
+  }
+}
+
 const args = process.argv.slice(2)
-const { values, positionals } = parseArgs({ args, allowPositionals: true, strict: false, options: { path: { type: 'string' }, help: { type: 'boolean', short: 'h' } } })
-const [command, file] = positionals
+const { values, positionals: [command, file, ...more] } = read(args)
 if (values.help === true) process.stdout.write(USAGE)
-else if (command !== 'stdio' || file === undefined) fail(USAGE)
+else if (command !== 'stdio' || file === undefined || more.length > 0) fail(USAGE)
+else if (!existsSync(file)) fail(`there is no file ${file}`)
 else if (process.env[CHILD] === undefined) shield(args)
-else serve(file, values.path as string | undefined).catch((error: unknown) => fail((error as Error).stack ?? String(error)))
+else serve(file, values.path).catch((error: unknown) => fail((error as Error).stack ?? String(error)))

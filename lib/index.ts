@@ -3,12 +3,13 @@ import type { FastifyInstance, FastifyPluginAsync, onRequestHookHandler } from '
 import fp from 'fastify-plugin'
 import type { AuthInfo, Mcp, McpOptions, Prompt, Resource, Tool } from '../types/index.js'
 import { Bearer } from './auth/bearer.js'
+import { callerProblem } from './auth/caller.js'
 import { mountMetadata } from './auth/metadata.js'
 import { Place } from './auth/place.js'
 import { connectionOf, kAuth, kConnection, kStreaming } from './connection.js'
 import * as content from './content.js'
 import { addEndpoint } from './endpoints.js'
-import { InputRejectedError, InputRequired, InputUnsupportedError, MCP_ERR_STDIO_OPEN, MCP_ERR_STDIO_OPTION, MCP_ERR_TWICE, McpError, NoStreamError, ToolError } from './errors.js'
+import { InputRejectedError, InputRequired, InputUnsupportedError, MCP_ERR_OPTION, MCP_ERR_STDIO_OPEN, MCP_ERR_STDIO_OPTION, MCP_ERR_TWICE, McpError, NoStreamError, ToolError } from './errors.js'
 import { settle } from './options.js'
 import type { Settings } from './options.js'
 import { elicit, elicitUrl, roots, sample } from './question.js'
@@ -53,11 +54,16 @@ const plugin: FastifyPluginAsync<McpOptions> = async function (app, options) {
     scope.setErrorHandler(onError)
     onlyJson(scope)
     scope.addHook('onRequest', guard(settings))
-    if (settings.auth !== undefined) scope.addHook('onRequest', identify(new Bearer(settings.auth, place, server.access)))
+    if (settings.auth !== undefined) scope.addHook('onRequest', identify(new Bearer(settings.auth, place, server.access, server.cluster?.member.store)))
     mount(scope, server, streams)
     addEndpoint(app, scope.prefix + settings.path, mcp)
   }, { prefix })
   if (settings.auth !== undefined) mountMetadata(rootOf(app), { auth: settings.auth, place, name: settings.serverInfo.title ?? settings.serverInfo.name, scopes: () => server.scopes })
+  else app.addHook('onReady', async () => { warnOfScopes(app, server) })
+}
+
+function warnOfScopes ({ log }: FastifyInstance, { scopes }: McpServer): void {
+  if (scopes.length > 0) log.warn(`scopes are needed (${[...new Set(scopes)].join(' ')}), but the option auth is not there: nobody has any, so what needs them cannot be used`)
 }
 
 /** Who makes a request is known before its body is read. */
@@ -105,6 +111,12 @@ function decorate (app: FastifyInstance, server: McpServer, streams: Streams): M
   return facade(app)
 }
 
+function known (caller: AuthInfo): AuthInfo {
+  const problem = callerProblem(caller)
+  if (problem !== undefined) throw new MCP_ERR_OPTION(`option /auth/stdio: ${problem}`)
+  return caller
+}
+
 function stdioOf (app: FastifyInstance, server: McpServer): Mcp['stdio'] {
   let open = false
   return async ({ input = process.stdin, output, lineLimit = 16 * MIB } = {}) => {
@@ -114,7 +126,7 @@ function stdioOf (app: FastifyInstance, server: McpServer): Mcp['stdio'] {
     const caller = server.settings.auth?.stdio
     const root = rootOf(app)
     await root.ready()
-    await stdio(server, { input, output: output ?? claimStdout(app.log), lineLimit, auth: typeof caller === 'function' ? caller() : caller })
+    await stdio(server, { input, output: output ?? claimStdout(app.log), lineLimit, auth: typeof caller === 'function' ? known(caller()) : caller })
     await root.close()
   }
 }

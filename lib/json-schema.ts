@@ -82,15 +82,14 @@ class Reader {
   read (value: unknown, at: string, depth = 0): unknown {
     if (typeof value === 'boolean') return value
     if (!isObject(value)) throw new Error(`${at || '/'} must be a schema (an object or a boolean), got ${preview(value)}`)
+    if ('~standard' in value) throw new Error(`${at || '/'} is a schema of another library; convert it to JSON Schema first, as z.toJSONSchema() does for Zod`)
     if (depth > MAX_DEPTH) throw new Error(`${at} is nested deeper than ${MAX_DEPTH} levels; does it contain itself?`)
     if ('$async' in value) throw new Error(`${at || '/'} uses $async, which JSON Schema does not have`)
     if (value.nullable !== undefined && value.type === undefined) throw new Error(`${at}/nullable needs a type beside it`)
     const out: JsonSchema = {}
     const outer = this.resource
     if (outer === undefined || value.$id !== undefined) this.resource = { root: out, anchors: new Map() }
-    for (const [name, member] of Object.entries(value)) {
-      if (member !== undefined) out[name] = this.member(name, member, `${at}/${name}`, depth)
-    }
+    for (const [name, member] of Object.entries(value)) if (member !== undefined) out[name] = this.member(name, member, `${at}/${name}`, depth)
     if (!this.draft07) tupleTo2020(out)
     this.last = out
     this.note(out, at)
@@ -113,9 +112,9 @@ class Reader {
       within.anchors.set(anchor, holder)
     }
     if (typeof $dynamicRef === 'string' && !$dynamicRef.startsWith('#')) throw new Error(`${at}/$dynamicRef must begin with #, got ${preview($dynamicRef)}`)
-    const { base } = this
-    if ($ref !== undefined) this.refs.push({ holder, word: '$ref', at: `${at}/$ref`, within, base })
-    if ($dynamicRef !== undefined) this.refs.push({ holder, word: '$dynamicRef', at: `${at}/$dynamicRef`, within, base })
+    const noted = (word: Ref['word']) => this.refs.push({ holder, word, at: `${at}/${word}`, within, base: this.base })
+    if ($ref !== undefined) noted('$ref')
+    if ($dynamicRef !== undefined) noted('$dynamicRef')
   }
 
   private member (name: string, value: unknown, at: string, depth: number): unknown {
@@ -244,7 +243,7 @@ function nameless (value: unknown, at: string): unknown {
 
 export function preview (value: unknown): string {
   if (typeof value === 'number') return String(value) // JSON has no Infinity
-  let text
-  try { text = JSON.stringify(value) ?? String(value) } catch { text = typeof value }
+  let text: string = typeof value
+  try { text = JSON.stringify(value) ?? String(value) } catch {}
   return text.length > 60 ? text.slice(0, 57) + '…' : text
 }

@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox'
 import type { TProperties } from '@sinclair/typebox'
 import type { AuthOptions, Broker, Implementation, McpOptions, Prompt, RedisClient, RedisOptions, Resource, Store, Tool, Validator } from '../types/index.js'
 import { hostsOf, originsOf } from './allowed.js'
+import { callerProblem } from './auth/caller.js'
 import { MCP_ERR_OPTION } from './errors.js'
 import { revisions } from './revisions/index.js'
 import type { Revision } from './revisions/revision.js'
@@ -43,7 +44,7 @@ const Options = Type.Object({
       issuer: Type.String({ minLength: 1 }),
       audience: audiences(),
       jwksUri: Type.Optional(Type.String()),
-      jwks: Type.Optional(Type.Object({ keys: Type.Array(Type.Object({})) })),
+      jwks: Type.Optional(Type.Object({ keys: Type.Array(Type.Object({}), { minItems: 1 }) })),
       algorithms: Type.Optional(Type.Array(Type.String({ pattern: '^(RS|PS|ES|Ed)' }), { minItems: 1 })),
       clockTolerance: count(),
       cacheTtl: ms()
@@ -60,7 +61,7 @@ const Options = Type.Object({
     authenticate: Type.Optional(Type.Unsafe<AuthOptions['authenticate']>({})),
     resource: Type.Optional(Type.String()),
     authorizationServers: strings(),
-    scopes: strings(),
+    scopes: Type.Optional(Type.Array(Type.String({ pattern: '^[\\x21\\x23-\\x5b\\x5d-\\x7e]+$' }), { minItems: 1 })),
     implies: Type.Optional(Type.Unsafe<AuthOptions['implies']>({})),
     denied: Type.Optional(Type.Union([Type.Literal('hide'), Type.Literal('show')])),
     dpop: Type.Optional(Type.Union([Type.Literal('accept'), Type.Literal('require')])),
@@ -74,7 +75,7 @@ const Options = Type.Object({
   limits: group({ body: count(1), batch: count(1), streams: count(1), calls: count(1), questions: count(1), toolTimeout: ms(), resource: count(1) }),
   requestState: group({ keys: Type.Optional(Type.Array(Type.Unsafe<Key>({}), { minItems: 1 })), ttl: Type.Optional(Type.Number({ minimum: 1 })) }),
   closeTimeout: ms(),
-  redis: Type.Optional(Type.Unsafe<RedisClient | RedisOptions>({ type: 'object' })),
+  redis: Type.Optional(Type.Unsafe<RedisClient | RedisOptions>({})),
   store: Type.Optional(Type.Unsafe<Store>({ type: 'object' })),
   broker: Type.Optional(Type.Unsafe<Broker>({ type: 'object' })),
   validator: Type.Optional(Type.Unsafe<Validator>({ type: 'object', required: ['compile'] })),
@@ -107,6 +108,10 @@ function checked (auth: AuthOptions | undefined): AuthOptions | undefined {
   if (ways.length !== 1) throw new MCP_ERR_OPTION(`option /auth must have one of jwt, introspection and authenticate, it has ${ways.length}`)
   for (const name of ['authenticate', 'implies'] as const) if (auth[name] !== undefined && typeof auth[name] !== 'function') throw new MCP_ERR_OPTION(`option /auth/${name} must be a function`)
   if (auth.jwt !== undefined && (auth.jwt.jwksUri === undefined) === (auth.jwt.jwks === undefined)) throw new MCP_ERR_OPTION('option /auth/jwt must have one of jwksUri and jwks')
+  if (auth.authenticate !== undefined && auth.dpop === 'require') throw new MCP_ERR_OPTION('option /auth/dpop cannot be demanded with /auth/authenticate, which checks what it wants itself')
+  for (const [i, url] of (auth.authorizationServers ?? []).entries()) safe(`/auth/authorizationServers/${i}`, url)
+  const problem = auth.stdio === undefined || typeof auth.stdio === 'function' ? undefined : callerProblem(auth.stdio)
+  if (problem !== undefined) throw new MCP_ERR_OPTION(`option /auth/stdio: ${problem}`)
   safe('/auth/jwt/jwksUri', auth.jwt?.jwksUri)
   safe('/auth/introspection/endpoint', auth.introspection?.endpoint)
   if (auth.resource !== undefined && (!URL.canParse(auth.resource) || auth.resource.includes('#'))) throw new MCP_ERR_OPTION('option /auth/resource must be the absolute URL of the endpoint, without a fragment (RFC 9728 section 1.2)')
@@ -146,16 +151,20 @@ export interface Settings {
 }
 
 const STORE = ['get', 'set', 'swap', 'delete', 'append', 'read']
+const REDIS = 'a client or a cluster of ioredis, or { client, prefix, timeout }'
 const BROKER = ['publish', 'subscribe', 'close']
 const lacks = (value: object, names: string[]) => names.filter(name => typeof (value as Record<string, unknown>)[name] !== 'function').join(', ')
 
 function sharedOf ({ redis, store, broker }: McpOptions): Settings['shared'] {
   if (redis !== undefined) {
+    if (typeof redis !== 'object' || redis === null) throw new MCP_ERR_OPTION(`option /redis must be ${REDIS}, got ${typeof redis}`)
     if (store !== undefined || broker !== undefined) throw new MCP_ERR_OPTION('option /redis takes the place of /store and /broker; give the one or the others')
-    const { client, prefix, timeout = 2_000 } = 'call' in redis ? { client: redis } : redis
-    if (typeof client !== 'object' || client === null || lacks(client, ['call', 'duplicate', 'on', 'off']) !== '') throw new MCP_ERR_OPTION('option /redis must be a client or a cluster of ioredis, or { client, prefix, timeout }')
-    if (prefix !== undefined && /[{}]/.test(prefix)) throw new MCP_ERR_OPTION('option /redis/prefix must be without braces')
-    if (!(timeout > 0)) throw new MCP_ERR_OPTION('option /redis/timeout must be a number of ms')
+    const { client, prefix, timeout = 2_000, ...strange } = 'call' in redis ? { client: redis } : redis
+    if (typeof client !== 'object' || client === null || lacks(client, ['call', 'duplicate', 'on', 'off']) !== '') throw new MCP_ERR_OPTION(`option /redis must be ${REDIS}`)
+    const [name] = Object.keys(strange)
+    if (name !== undefined) throw new MCP_ERR_OPTION(`option /redis/${name} is not a known property; known: client, prefix, timeout`)
+    if (prefix !== undefined && !(typeof prefix === 'string' && /^[^{}]+$/.test(prefix))) throw new MCP_ERR_OPTION(`option /redis/prefix must be a string of one character or more, without braces, got ${JSON.stringify(prefix)}`)
+    if (!(typeof timeout === 'number' && timeout > 0)) throw new MCP_ERR_OPTION(`option /redis/timeout must be a number of ms, got ${JSON.stringify(timeout)}`)
     return { client, prefix, timeout }
   }
   if (store === undefined && broker === undefined) return undefined

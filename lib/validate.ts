@@ -10,6 +10,7 @@ import type { JsonSchema } from './json-schema.js'
 export type Check = (value: unknown) => string | undefined
 
 const MAX_PROBLEMS = 8
+const MAX_KNOWN = 40
 /** With more than these it is not asked which of them tell something. */
 const MAX_READ = 1_000
 const MAX_BRANCHES = 100
@@ -158,7 +159,7 @@ function kindsOf ({ schema }: ErrorObject): string[] | undefined {
 
 function known (error: ErrorObject): string {
   const properties = Object.keys((error.parentSchema as { properties?: object } | undefined)?.properties ?? {})
-  return properties.length === 0 ? ' (none is)' : `; known: ${properties.slice(0, 20).join(', ')}`
+  return properties.length === 0 ? ' (none is)' : `; known: ${properties.slice(0, MAX_KNOWN).join(', ')}${properties.length > MAX_KNOWN ? ', …' : ''}`
 }
 
 const list = (values: unknown[]): string => values.slice(0, 30).map(value => JSON.stringify(value)).join(', ') + (values.length > 30 ? ', …' : '')

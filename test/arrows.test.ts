@@ -32,7 +32,7 @@ const arrows = table({
   stores: '',
   brokers: '',
   telemetry: '',
-  options: 'allowed errors revisions validate schemas',
+  options: 'allowed auth errors revisions validate schemas',
   allowed: 'errors',
   connection: 'auth jsonrpc schemas',
   endpoints: '',

@@ -63,7 +63,7 @@ const dir = t.testdir(files)
 const at = (file: string) => `${dir}/${file}`
 
 t.test('what is not understood is told on standard error, with the usage', async t => {
-  const rows = [['serve', at('closing.js')], ['stdio']]
+  const rows = [['serve', at('closing.js')], ['stdio'], ['stdio', at('closing.js'), 'more'], ['stdio', at('closing.js'), '--pth', '/mcp']]
   await Promise.all(rows.map(async args => {
     const { said, ended } = run(t, args, '')
     t.strictSame([await ended, said.stdout], [[1, null], ''], args.join(' '))
@@ -79,7 +79,7 @@ t.test('help is given on standard output', async t => {
 
 t.test('a file that cannot be served is an error that says why', async t => {
   const rows: [string[], RegExp][] = [
-    [['missing.js'], /missing\.js/],
+    [['missing.js'], /^fastify-mcp: there is no file .*missing\.js\n$/],
     [['nothing.js'], /must export by default/],
     [['none.js'], /does not register fastify-mcp-plugin/],
     [['several.js'], /several endpoints.*\/mcp, \/one, \/two/],

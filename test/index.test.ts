@@ -54,6 +54,14 @@ t.test('twice in one scope is an error that says what to do', async t => {
   await t.rejects(async () => { await app.register(mcpPlugin, { path: '/other' }) }, { code: 'MCP_ERR_TWICE', message: /first \/mcp, then \/other.*scope of its own/ })
 })
 
+t.test('scopes that nobody can have are warned of', async t => {
+  const lines: string[] = []
+  const app = appOf(t, { logger: { level: 'warn', stream: { write: (line: string) => { lines.push(line) } } } } as never)
+  await app.register(mcpPlugin, { tools: [{ ...toolOf('a'), scopes: ['files:read'] } as Tool] })
+  await app.ready()
+  t.match(lines.map(line => JSON.parse(line).msg), [/files:read.*option auth is not there/])
+})
+
 t.test('a wrong option rejects the registration', async t => {
   await t.rejects(async () => { await appOf(t).register(mcpPlugin, { path: 'mcp' }) }, { code: 'MCP_ERR_OPTION', message: /\/path/ })
   await t.rejects(async () => { await appOf(t).register(mcpPlugin, { tools: [toolOf('a b')] }) }, { code: 'MCP_ERR_TOOL_NAME' })

@@ -207,6 +207,12 @@ t.test('what Ajv or the meta-schema refuses is refused at once, not at the first
   for (const [what, source, message] of rows) t.match(thrown(() => prepareSchema(source)).message, message, what)
 })
 
+t.test('a schema of another library is named as such', async t => {
+  const zod = Object.create({ '~standard': { vendor: 'zod' } })
+  t.match(thrown(() => prepareSchema(zod)).message, /^\/ is a schema of another library; convert it to JSON Schema first/)
+  t.match(thrown(() => prepareSchema(of({ a: zod }))).message, /^\/properties\/a is a schema of another library/)
+})
+
 t.test('what JSON cannot carry is an error that says where', async t => {
   const rows: [string, unknown, RegExp][] = [
     ['a circle in a default', of({ a: { default: circle } }), /^\/properties\/a\/default /],

@@ -141,14 +141,16 @@ t.test('the options of the caller are left alone', async t => {
 t.test('who may use the endpoint is said in one way, and safely', async t => {
   const jwt = { issuer: 'https://i.example', audience: 'x', jwksUri: 'https://i.example/jwks' }
   const introspection = { endpoint: 'https://i.example/x', clientId: 'a', clientSecret: 'b', issuer: 'https://i.example', audience: ['x', 'y'] }
-  const good: Array<McpOptions['auth']> = [{ jwt }, { introspection }, { authenticate: () => undefined }, { jwt: { issuer: 'i', audience: 'x', jwks: { keys: [] } } }, { jwt: { ...jwt, jwksUri: 'http://127.0.0.1:1/jwks' } }, { jwt, resource: 'https://a.example/mcp', stdio: () => ({ subject: 'a', scopes: [] }) }]
+  const good: Array<McpOptions['auth']> = [{ jwt }, { introspection }, { authenticate: () => undefined }, { jwt: { issuer: 'i', audience: 'x', jwks: { keys: [{}] } } }, { jwt: { ...jwt, jwksUri: 'http://127.0.0.1:1/jwks' } }, { jwt, resource: 'https://a.example/mcp', stdio: () => ({ subject: 'a', scopes: [] }) }]
   for (const auth of good) t.equal(settled({ auth }).auth, auth)
   t.equal(settled({ auth: { jwt } }).cache.cacheScope, 'private', 'what is for callers is for no shared cache')
   const bad: Array<[unknown, RegExp]> = [
     [{}, /one of jwt, introspection and authenticate, it has 0/], [{ jwt, introspection }, /it has 2/], [{ jwt: { ...jwt, audience: undefined } }, /\/auth\/jwt\/audience is required/], [{ jwt: { ...jwt, issuer: '' } }, /\/auth\/jwt\/issuer/],
-    [{ jwt: { ...jwt, algorithms: ['HS256'] } }, /\/auth\/jwt\/algorithms/], [{ jwt: { ...jwt, algorithms: ['none'] } }, /\/auth\/jwt\/algorithms/], [{ jwt: { issuer: 'i', audience: 'x' } }, /one of jwksUri and jwks/], [{ jwt: { ...jwt, jwks: { keys: [] } } }, /one of jwksUri and jwks/],
+    [{ jwt: { ...jwt, algorithms: ['HS256'] } }, /\/auth\/jwt\/algorithms/], [{ jwt: { ...jwt, algorithms: ['none'] } }, /\/auth\/jwt\/algorithms/], [{ jwt: { issuer: 'i', audience: 'x' } }, /one of jwksUri and jwks/], [{ jwt: { ...jwt, jwks: { keys: [{}] } } }, /one of jwksUri and jwks/],
     [{ jwt: { ...jwt, jwksUri: 'http://i.example/jwks' } }, /\/auth\/jwt\/jwksUri must be a URL of https/], [{ introspection: { ...introspection, endpoint: 'x' } }, /\/auth\/introspection\/endpoint must be a URL of https/],
-    [{ jwt, resource: '/mcp' }, /\/auth\/resource must be the absolute URL/], [{ jwt, resource: 'https://a.example/#x' }, /without a fragment/], [{ authenticate: 'x' }, /\/auth\/authenticate must be a function/], [{ jwt, implies: 1 }, /\/auth\/implies must be a function/], [{ jwt, realm: 'x' }, /realm is not a known property/]
+    [{ jwt, resource: '/mcp' }, /\/auth\/resource must be the absolute URL/], [{ jwt, resource: 'https://a.example/#x' }, /without a fragment/], [{ authenticate: 'x' }, /\/auth\/authenticate must be a function/], [{ jwt, implies: 1 }, /\/auth\/implies must be a function/], [{ jwt, realm: 'x' }, /realm is not a known property/],
+    [{ jwt: { issuer: 'i', audience: 'x', jwks: { keys: [] } } }, /\/auth\/jwt\/jwks\/keys/], [{ jwt, scopes: ['a b'] }, /\/auth\/scopes\/0/], [{ jwt, authorizationServers: ['foo'] }, /\/auth\/authorizationServers\/0 must be a URL of https/],
+    [{ authenticate: () => undefined, dpop: 'require' }, /\/auth\/dpop/], [{ jwt, stdio: 'x' }, /\/auth\/stdio: .*got x/], [{ jwt, stdio: { subject: 'a' } }, /\/auth\/stdio: scopes/]
   ]
   for (const [auth, message] of bad) t.throws(() => settled({ auth } as McpOptions), { code: 'MCP_ERR_OPTION', message }, JSON.stringify(auth))
 })
@@ -164,7 +166,7 @@ t.test('what processes share is Redis, or a store and a broker', async t => {
   t.strictSame(settled({ store, broker }).shared, { store, broker })
   const wrong: [McpOptions, RegExp][] = [
     [{ redis: {} as never }, /redis/], [{ redis: { client: {} as never } }, /ioredis/], [{ redis: { call: nothing } as never }, /ioredis/], [{ redis: { client, prefix: '{x}' } }, /prefix/],
-    [{ redis: { client, timeout: 0 } }, /timeout/], [{ redis: client, store, broker }, /store/], [{ store }, /broker/], [{ store: {} as never, broker }, /append/]
+    [{ redis: { client, timeout: 0 } }, /timeout/], [{ redis: client, store, broker }, /store/], [{ redis: 'redis://x' as never }, /a client or a cluster of ioredis, or \{ client, prefix, timeout \}, got string/], [{ redis: { client, pre: 'x' } as never }, /\/redis\/pre is not a known property; known: client, prefix, timeout/], [{ redis: { client, prefix: '' } }, /prefix/], [{ redis: { client, prefix: 5 as never } }, /prefix.*got 5/], [{ store }, /broker/], [{ store: {} as never, broker }, /append/]
   ]
   for (const [options, message] of wrong) t.match(thrown(() => settled(options)), { code: 'MCP_ERR_OPTION', message })
 })

@@ -23,16 +23,16 @@ export interface JwtOptions {
   issuer: string
   /** `aud` that a token must have, or be one of: as a rule the URL of the endpoint, as clients use it. */
   audience: string | readonly string[]
-  /** Where the keys of the issuer are: https, or http on a loopback address. Fetched at the first token, and again for an unknown key id, at most every 30 s. */
-  jwksUri?: string
+  /** Where the keys of the issuer are: https, or http on a loopback address. Fetched at the first token, and again when they are 10 minutes old or for an unknown key id, at most every 30 s. While they cannot be fetched, those known so far count, and it is tried every 5 s. */
+  jwksUri?: string | undefined
   /** The keys themselves, in place of `jwksUri` (RFC 7517 section 5). */
-  jwks?: { readonly keys: readonly object[] }
+  jwks?: { readonly keys: readonly object[] } | undefined
   /** Default: RS256, PS256, ES256, EdDSA and their longer kin. Never `none`, nor a shared secret. */
-  algorithms?: readonly string[]
+  algorithms?: readonly string[] | undefined
   /** How far the clocks may be apart, in seconds. Default: 5. */
-  clockTolerance?: number
+  clockTolerance?: number | undefined
   /** How long a token that was checked is not checked again, in ms, and never beyond its end. Default: 300_000. 0: each time. */
-  cacheTtl?: number
+  cacheTtl?: number | undefined
 }
 
 /** Access tokens that their issuer is asked about. Source: RFC 7662. */
@@ -47,9 +47,9 @@ export interface IntrospectionOptions {
   /** `aud` that the answer must have, or be one of. */
   audience: string | readonly string[]
   /** How long to wait for an answer, in ms. Default: 5_000. */
-  timeout?: number
+  timeout?: number | undefined
   /** How long an answer counts, in ms, and never beyond the end of the token. Default: 30_000. 0: asked each time. */
-  cacheTtl?: number
+  cacheTtl?: number | undefined
 }
 
 /**
@@ -57,29 +57,32 @@ export interface IntrospectionOptions {
  * Source: 2026-07-28 basic/authorization; RFC 6750, RFC 9449, RFC 9728.
  */
 export interface AuthOptions {
-  jwt?: JwtOptions
-  introspection?: IntrospectionOptions
+  jwt?: JwtOptions | undefined
+  introspection?: IntrospectionOptions | undefined
   /**
    * Says who it is in a way of your own; nothing, or an error with `statusCode` 401, where it is nobody. Any other error is 503.
    * Runs before the body is read.
    */
-  authenticate? (request: FastifyRequest): AuthInfo | null | undefined | Promise<AuthInfo | null | undefined>
+  authenticate?: ((request: FastifyRequest) => AuthInfo | null | undefined | Promise<AuthInfo | null | undefined>) | undefined
   /** The URL of the endpoint as clients use it. Default: that of the request (behind a proxy: see Fastify's `trustProxy`). */
-  resource?: string
-  /** Where clients get their tokens. Default: the issuer. */
-  authorizationServers?: readonly string[]
-  /** What every request needs, whatever it calls. Default: nothing. */
-  scopes?: readonly string[]
+  resource?: string | undefined
+  /** Where clients get their tokens. Default: the issuer of `jwt` or `introspection`; with `authenticate` none is named, so clients cannot find it by themselves. */
+  authorizationServers?: readonly string[] | undefined
+  /**
+   * What every request needs, whatever it calls, and what clients ask for at first. Default: nothing, and clients are told to ask for all that
+   * tools, resources and prompts need.
+   */
+  scopes?: readonly string[] | undefined
   /** Whether one scope holds another: `(granted, needed) => granted === 'files:*' && needed.startsWith('files:')`. Default: it holds itself alone. */
-  implies? (granted: string, needed: string): boolean
+  implies?: ((granted: string, needed: string) => boolean) | undefined
   /** Whether lists show what the caller has no scope for, so that it can ask for more. What is hidden answers like what is not there. Default: `'show'`. */
-  denied?: 'hide' | 'show'
-  /** Tokens that are bound to a key (RFC 9449): checked where they come, or demanded. Default: `'accept'`. */
-  dpop?: 'accept' | 'require'
+  denied?: 'hide' | 'show' | undefined
+  /** Tokens of `jwt` and `introspection` that are bound to a key (RFC 9449): checked where they come, or demanded. Default: `'accept'`. */
+  dpop?: 'accept' | 'require' | undefined
   /** Serves the metadata of this endpoint at `/.well-known/oauth-protected-resource` too. Default: `false`. */
-  rootMetadata?: boolean
+  rootMetadata?: boolean | undefined
   /** Who uses stdio: OAuth is not for it, so the process says (from its environment, say). Default: nobody in particular, who may do what needs no scope. */
-  stdio?: AuthInfo | (() => AuthInfo)
+  stdio?: AuthInfo | (() => AuthInfo) | undefined
 }
 
 /** Who sees a tool, a resource or a prompt, and who may use it. */

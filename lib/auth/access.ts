@@ -10,11 +10,14 @@ export class Access {
   /** Whether lists show what the caller has no scope for. */
   readonly shows: boolean
   private readonly implies: AuthOptions['implies']
+  /** What every request needs. */
+  private readonly always: readonly string[]
   private readonly place: Place | undefined
 
   /** @param place where the metadata is; without it nobody can be told where to get a token */
-  constructor ({ implies, denied = 'show' }: Pick<AuthOptions, 'implies' | 'denied'>, place: Place | undefined) {
+  constructor ({ implies, denied = 'show', scopes = [] }: Pick<AuthOptions, 'implies' | 'denied' | 'scopes'>, place: Place | undefined) {
     this.implies = implies
+    this.always = scopes
     this.shows = denied === 'show'
     this.place = place
   }
@@ -23,14 +26,19 @@ export class Access {
   covers (caller: AuthInfo | undefined, scopes: readonly string[]): boolean {
     const { implies } = this
     const granted = caller?.scopes ?? []
-    return scopes.every(needed => granted.includes(needed) || (implies !== undefined && granted.some(one => implies(one, needed))))
+    return scopes.every(needed => granted.includes(needed) || (implies !== undefined && granted.some(one => implies(one, needed) === true)))
   }
 
-  /** Names all that an operation needs at once (2026-07-28 basic/authorization, Runtime Insufficient Scope Errors). */
-  insufficient (scopes: readonly string[], request: FastifyRequest | undefined): McpError {
-    const error = rpcError('InsufficientScope', `this needs ${scopes.join(' ')}`)
+  /**
+   * Names all that an operation needs at once (2026-07-28 basic/authorization, Runtime Insufficient Scope Errors), and with it what every
+   * request needs: a client may ask for just what it is told here, and its next token would open nothing.
+   */
+  insufficient (needed: readonly string[], request: FastifyRequest | undefined): McpError {
+    const scopes = [...new Set([...this.always, ...needed])]
+    const description = `this needs ${scopes.join(' ')}`
+    const error = rpcError('InsufficientScope', description)
     if (this.place === undefined || request === undefined) return error
-    const challenge = challengeOf({ metadata: this.place.metadata(request), scopes, error: 'insufficient_scope', description: `this needs ${scopes.join(' ')}` })
+    const challenge = challengeOf({ metadata: this.place.metadata(request), scopes, error: 'insufficient_scope', description })
     return withHeaders(error, { 'www-authenticate': challenge })
   }
 }

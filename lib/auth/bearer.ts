@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify'
-import type { AuthInfo, AuthOptions } from '../../types/index.js'
+import type { AuthInfo, AuthOptions, Store } from '../../types/index.js'
 import { rpcError, withHeaders } from '../errors.js'
 import type { McpError } from '../errors.js'
 import type { Access } from './access.js'
-import { boundKey, InvalidToken } from './caller.js'
+import { boundKey, callerProblem, InvalidToken } from './caller.js'
 import { challengeOf, credentialsOf } from './challenge.js'
 import type { ChallengeParts } from './challenge.js'
 import { DPOP_ALGORITHMS, Proofs } from './dpop.js'
@@ -22,12 +22,14 @@ export class Bearer {
   private readonly place: Place
   private readonly tokens: Tokens | undefined
   private readonly access: Access
-  private readonly proofs = new Proofs()
+  private readonly proofs: Proofs
 
-  constructor (options: AuthOptions, place: Place, access: Access) {
+  /** @param store where processes tell each other of proofs that were used */
+  constructor (options: AuthOptions, place: Place, access: Access, store?: Store) {
     this.options = options
     this.place = place
     this.access = access
+    this.proofs = new Proofs(store)
     const { jwt, introspection } = options
     if (jwt !== undefined) this.tokens = new Tokens(jwtVerifier(jwt), jwt.cacheTtl ?? JWT_TTL)
     else if (introspection !== undefined) this.tokens = new Tokens(introspector(introspection), introspection.cacheTtl ?? INTROSPECTION_TTL)
@@ -50,6 +52,7 @@ export class Bearer {
   private identify (request: FastifyRequest): AuthInfo | Promise<AuthInfo> {
     if ((request.query as Record<string, unknown> | undefined)?.access_token !== undefined) throw new InvalidToken('the token must come in the header Authorization')
     if (this.tokens === undefined) return this.custom(request)
+    if (twice(request.raw.rawHeaders)) throw new InvalidToken('there must be one header Authorization')
     const credentials = credentialsOf(request.headers.authorization)
     if (credentials === undefined) throw new NoToken()
     const { scheme, token } = credentials
@@ -75,10 +78,14 @@ export class Bearer {
   private custom (request: FastifyRequest): AuthInfo | Promise<AuthInfo> {
     const said = (this.options.authenticate as NonNullable<AuthOptions['authenticate']>)(request)
     const known = (caller: AuthInfo | null | undefined): AuthInfo => {
-      if (caller === null || caller === undefined) throw request.headers.authorization === undefined ? new NoToken() : new InvalidToken('the token is not valid here')
+      if (!caller) throw request.headers.authorization === undefined ? new NoToken() : new InvalidToken('the token is not valid here')
+      const problem = callerProblem(caller)
+      if (problem !== undefined) throw new Error(`auth.authenticate() gave no caller: ${problem}`)
+      if ((caller.expiresAt ?? Infinity) <= Date.now()) throw new InvalidToken('the token has expired', { detail: `expiresAt is ${caller.expiresAt}; it is a time in ms` })
       return caller
     }
-    return said instanceof Promise ? said.then(known) : known(said as AuthInfo | null | undefined)
+    // Queries of some libraries are awaited though they are no promises of the language.
+    return typeof (said as PromiseLike<AuthInfo> | undefined)?.then === 'function' ? Promise.resolve(said).then(known) : known(said as AuthInfo | null | undefined)
   }
 
   private allowed (caller: AuthInfo, request: FastifyRequest): AuthInfo {
@@ -94,7 +101,10 @@ export class Bearer {
       const sent = request.headers.authorization !== undefined && status === 401
       return this.unauthorized(request, sent ? 'the token is not valid here' : 'an access token is needed', { scopes, ...(sent && { error: 'invalid_token' as const }) })
     }
-    if (error instanceof InvalidToken) return this.unauthorized(request, error.message, { scopes, error: error.error, description: error.message })
+    if (error instanceof InvalidToken) {
+      request.log.info({ reason: error.detail ?? error.message }, 'the access token is refused')
+      return this.unauthorized(request, error.message, { scopes, error: error.error, description: error.message })
+    }
     request.log.error({ err: error }, 'access tokens cannot be checked')
     return rpcError('Unavailable', 'access tokens cannot be checked; try again later')
   }
@@ -111,6 +121,13 @@ export class Bearer {
     if (this.options.dpop === 'require') return dpop
     return parts.error === 'invalid_dpop_proof' ? dpop : bearer
   }
+}
+
+/** Node takes the first of several; what stands before this server may have checked another. */
+function twice (rawHeaders: readonly string[]): boolean {
+  let found = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]?.length === 13 && rawHeaders[i]?.toLowerCase() === 'authorization') found++
+  return found > 1
 }
 
 /** Nobody said who it is: the challenge says no error (RFC 6750 section 3.1). */

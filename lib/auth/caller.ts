@@ -2,14 +2,16 @@ import type { AuthInfo } from '../../types/index.js'
 
 // Who makes a request, out of the claims of a token (RFC 9068 section 2.2, RFC 7662 section 2.2).
 
-/** A token that opens nothing; its message may be told. */
+/** A token that opens nothing. Its message may be told; `detail` is for the log. */
 export class InvalidToken extends Error {
   override readonly name = 'InvalidToken'
   readonly error: 'invalid_token' | 'invalid_dpop_proof'
+  readonly detail: string | undefined
 
-  constructor (message: string, error: InvalidToken['error'] = 'invalid_token') {
+  constructor (message: string, { error = 'invalid_token', detail }: { error?: InvalidToken['error'], detail?: string | undefined } = {}) {
     super(message)
     this.error = error
+    this.detail = detail
   }
 }
 
@@ -35,6 +37,18 @@ export function callerOf (claims: Claims, issuer: string): AuthInfo {
 function scopesIn (scope: unknown): string[] {
   if (Array.isArray(scope)) return scope.filter(one => typeof one === 'string')
   return typeof scope === 'string' ? scope.split(' ').filter(one => one !== '') : []
+}
+
+const maybeText = (value: unknown): boolean => value === undefined || text(value) !== undefined
+
+/** What is wrong with a caller that the author's own code gave; undefined when nothing is. */
+export function callerProblem (said: unknown): string | undefined {
+  if (typeof said !== 'object' || said === null) return `it must be { subject, scopes, … }, got ${String(said)}`
+  const { subject, scopes, issuer, clientId, expiresAt } = said as Record<string, unknown>
+  if (text(subject) === undefined) return `subject must be a string that names the caller, got ${JSON.stringify(subject) ?? 'nothing'}`
+  if (!Array.isArray(scopes) || !scopes.every(one => typeof one === 'string')) return `scopes must be an array of strings, got ${JSON.stringify(scopes) ?? 'nothing'}`
+  if (!maybeText(issuer) || !maybeText(clientId)) return 'issuer and clientId must be strings where they are given'
+  return expiresAt === undefined || Number.isFinite(expiresAt) ? undefined : `expiresAt must be a time in ms, as Date.now() gives it, got ${JSON.stringify(expiresAt)}`
 }
 
 /** One name for one caller: what is theirs is found by it. A refreshed token has the same. */

@@ -2,6 +2,7 @@ import type { AuthInfo, IntrospectionOptions } from '../../types/index.js'
 import { callerOf, InvalidToken } from './caller.js'
 
 const TIMEOUT = 5_000
+const NOT_HERE = 'the token is not valid here'
 
 /** Asks the issuer about a token (RFC 7662). */
 export function introspector (options: IntrospectionOptions): (token: string) => Promise<AuthInfo> {
@@ -22,8 +23,8 @@ export function introspector (options: IntrospectionOptions): (token: string) =>
     const said = await response.json() as Record<string, unknown>
     const now = Date.now() / 1000
     if (said.active !== true) throw new InvalidToken('the token is not active')
-    if (said.iss !== undefined && said.iss !== issuer) throw new InvalidToken('the token is not valid here')
-    if (![said.aud].flat().some(one => audiences.includes(one as string))) throw new InvalidToken('the token is not valid here')
+    if (said.iss !== undefined && said.iss !== issuer) throw new InvalidToken(NOT_HERE, { detail: 'the answer has another iss than issuer' })
+    if (![said.aud].flat().some(one => audiences.includes(one as string))) throw new InvalidToken(NOT_HERE, { detail: `the answer has ${said.aud === undefined ? 'no aud' : 'another aud than audience'}` })
     if (typeof said.exp === 'number' && said.exp <= now) throw new InvalidToken('the token has expired')
     if (typeof said.nbf === 'number' && said.nbf > now) throw new InvalidToken('the token is not valid yet')
     return callerOf(said, issuer)

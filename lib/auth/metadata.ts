@@ -6,13 +6,17 @@ import type { Place } from './place.js'
 
 export interface MetadataOptions { auth: AuthOptions, place: Place, name: string, scopes: () => string[] }
 
-/** Protected resource metadata (RFC 9728 section 2): public, whatever page asks. Mounted on the root of the app: its paths are fixed. */
+/**
+ * Protected resource metadata (RFC 9728 section 2): public, whatever page asks. Mounted on the root of the app: its paths are fixed.
+ * Its scopes are what clients ask for at first: the least that is of use, the rest comes by challenges (2026-07-28 basic/authorization, Scope
+ * Selection Strategy). Where nothing is said to be the least it is all there is.
+ */
 export function mountMetadata (root: FastifyInstance, { auth, place, name, scopes }: MetadataOptions): void {
   const issuer = auth.jwt?.issuer ?? auth.introspection?.issuer
   const document = (request: FastifyRequest) => ({
     resource: place.resource(request),
     authorization_servers: auth.authorizationServers ?? (issuer === undefined ? undefined : [issuer]),
-    scopes_supported: nonEmpty([...new Set([...auth.scopes ?? [], ...scopes()])].sort()),
+    scopes_supported: nonEmpty([...new Set(auth.scopes ?? scopes())].sort()),
     bearer_methods_supported: ['header'],
     resource_name: name,
     ...(auth.authenticate === undefined && {

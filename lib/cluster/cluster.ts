@@ -58,7 +58,8 @@ export class Cluster {
   /** Tells the listeners of all processes; those of this one in any case. */
   publish (change: Change): void {
     this.journal.append({ kind: 'change', change }).catch((error: unknown) => {
-      this.member.log.warn({ err: error, change }, 'other processes could not be told of a change')
+      // That Redis is away has been logged already, once.
+      this.member.log[this.health.ok ? 'warn' : 'debug']({ err: error, change }, 'other processes could not be told of a change')
       this.subscriptions.publish(change)
     })
   }

@@ -51,7 +51,7 @@ export function entryOf (tool: Tool, app: FastifyInstance, options: EntryOptions
   if (typeof name !== 'string' || !NAME.test(name)) throw new MCP_ERR_TOOL_NAME(JSON.stringify(name) ?? 'nothing')
   const { handler, timeout = options.timeout } = tool
   if (typeof handler !== 'function') throw new MCP_ERR_TOOL_DEFINITION(name, `handler must be a function, got ${typeof handler}`)
-  if (typeof timeout !== 'number' || !(timeout >= 0)) throw new MCP_ERR_TOOL_DEFINITION(name, `timeout must be 0 or more milliseconds, got ${timeout}`)
+  if (typeof timeout !== 'number' || !(timeout >= 0)) throw new MCP_ERR_TOOL_DEFINITION(name, `timeout must be 0 or more milliseconds, got ${typeof timeout === 'number' ? timeout : JSON.stringify(timeout)}`)
   definitionError(name, () => inspect('Tool', name, tool, app))
   const input = rooted(name, prepared(app, name, 'inputSchema', 'inputSchema' in tool && tool.inputSchema !== undefined ? tool.inputSchema : { type: 'object', properties: {} }))
   const output = tool.outputSchema === undefined ? undefined : prepared(app, name, 'outputSchema', tool.outputSchema)

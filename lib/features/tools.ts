@@ -115,7 +115,7 @@ function failure (error: unknown, exchange: Exchange): Record<string, unknown> |
   }
   if (error instanceof Refusal) return { ...told(error.message), ...(error.retryAfter !== undefined && { _meta: { [RETRY_AFTER]: error.retryAfter } }) }
   if (error instanceof InputFailure || (error instanceof InputUnsupportedError && error.told)) return told(error.message)
-  if (error instanceof McpError) return undefined
+  if (error instanceof McpError || exchange.target === undefined) return undefined
   const { name, limits } = exchange.target as Entry
   if (error instanceof ToolError) {
     const said = error.content === undefined ? told(error.message) : { content: error.content, isError: true }

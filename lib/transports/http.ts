@@ -18,6 +18,7 @@ import type { Door } from './http-channel.js'
 import { HttpSse } from './http-sse.js'
 import { listenAcross } from './listen-across.js'
 import { notKept, plain, resumable, type Outlet } from './outlet.js'
+import { hearClose } from './queued.js'
 import { sendError } from './reply.js'
 import { SessionListener } from './session-listener.js'
 import { openStream } from './stream.js'
@@ -51,6 +52,7 @@ export class HttpTransport implements Door {
 
   readonly post = (request: FastifyRequest, reply: FastifyReply): void => {
     const { body } = request
+    hearClose(reply)
     try {
       const accepts = accepted(request.headers.accept)
       if (!accepts.json && !accepts.sse) throw rpcError('NotAcceptable', 'Accept must admit application/json or text/event-stream')
@@ -121,6 +123,7 @@ export class HttpTransport implements Door {
   }
 
   readonly get = (request: FastifyRequest, reply: FastifyReply): void => {
+    hearClose(reply)
     try {
       const version = header(request, VERSION)
       if (this.server.revisions.isStateless(version)) throw rpcError('MethodNotAllowed', `${version} has no GET; use subscriptions/listen`)

@@ -33,14 +33,15 @@ const KNOWN: Record<string, ErrorName> = {
 
 /** The error handler of the plugin's own routes: hooks of the app may throw here too, an auth hook say. */
 export function onError (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
-  sendError(reply, asRpc(error, request), (error as unknown as Partial<BadMessage>).id ?? readableId(request.body))
+  sendError(reply, asRpc(error, request, reply.statusCode), (error as unknown as Partial<BadMessage>).id ?? readableId(request.body))
 }
 
-function asRpc (error: FastifyError, request: FastifyRequest): McpError {
+/** The status is that of the error, or else the one that a hook has set, as on any route of Fastify. */
+function asRpc (error: FastifyError, request: FastifyRequest, set: number): McpError {
   if (error instanceof McpError) return error
   const known = KNOWN[error.code]
   if (known !== undefined) return rpcError(known, known === 'UnsupportedMediaType' ? 'send application/json' : undefined)
-  const status = error.statusCode ?? 500
+  const status = error.statusCode ?? (error as { status?: number }).status ?? (set >= 400 ? set : 500)
   if (status < 500) return new McpError(-32600, error.message, undefined, status)
   request.log.error({ err: error }, 'unexpected error before the message was served')
   return new McpError(-32603, 'Internal error', undefined, status)

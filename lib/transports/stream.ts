@@ -2,6 +2,7 @@ import { kStreaming } from '../connection.js'
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import { CHUNK, drained } from './drain.js'
+import { cut } from './queued.js'
 
 // Server-sent events after @fastify/sse has sent the headers: this file alone writes to the raw response.
 
@@ -17,7 +18,7 @@ export function openStream (enter: RouteHandlerMethod, reply: FastifyReply): Ser
   reply.header('cache-control', 'no-cache, no-transform').hijack()
   Promise.resolve(enter.call(reply.server, request, reply)).catch((error: unknown) => {
     request.log.error({ err: error }, 'a stream could not be opened')
-    raw.destroy()
+    cut(raw)
   })
   return raw
 }
@@ -136,7 +137,7 @@ export class SseStream {
   destroy (): void {
     this.ended = true
     this.pending = ''
-    this.raw.destroy()
+    cut(this.raw)
   }
 
   private schedule (): void { this.soon ??= setImmediate(() => this.flush()) }

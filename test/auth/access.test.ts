@@ -20,6 +20,8 @@ t.test('one scope may hold others', async t => {
   t.equal(access.covers(caller('files:*'), ['files:read', 'files:write']), true)
   t.equal(access.covers(caller('files:*'), ['files:read', 'mail:read']), false)
   t.equal(access.covers(undefined, ['files:read']), false)
+  const late = new Access({ implies: (async () => false) as never }, place)
+  t.equal(late.covers(caller('a'), ['b']), false, 'a promise is no yes')
   t.equal(access.shows, false)
 })
 
@@ -27,6 +29,9 @@ t.test('what is missing is named whole, with where to read on', async t => {
   const error = new Access({}, place).insufficient(['files:read', 'files:write'], {} as FastifyRequest)
   t.match(error, { code: -32600, status: 403, message: /files:read files:write/ })
   t.match(error.headers?.['www-authenticate'], /^Bearer error="insufficient_scope", .*scope="files:read files:write", resource_metadata="https:\/\/mcp.example.test\/.well-known\/oauth-protected-resource\/mcp"$/)
+  const always = new Access({ scopes: ['mcp', 'files:read'] }, place).insufficient(['files:read', 'files:write'], {} as FastifyRequest)
+  t.match(always.headers?.['www-authenticate'], / scope="mcp files:read files:write", /, 'with what every request needs, and nothing twice')
+  t.match(always, { message: /mcp files:read files:write/ })
   t.equal(new Access({}, undefined).insufficient(['a'], {} as FastifyRequest).headers, undefined, 'where there are no tokens none is asked for')
   t.equal(new Access({}, place).insufficient(['a'], undefined).headers, undefined, 'nor on stdio')
 })

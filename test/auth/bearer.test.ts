@@ -1,5 +1,6 @@
 // Every way to be nobody, on every route and verb.
 import { createHash, randomUUID } from 'node:crypto'
+import { connect } from 'node:net'
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from 'jose'
 import t, { type Test } from 'tap'
 import type { AuthOptions } from '../../types/index.js'
@@ -113,6 +114,61 @@ t.test('in a way of your own', async t => {
   }
   const thrown = await guarded(t, () => ({ authenticate: () => { throw Object.assign(new Error('no'), { statusCode: 401 }) } }))
   t.match(await thrown.send({ authorization: 'Bearer x' }), { statusCode: 401, headers: { 'www-authenticate': /invalid_token/ } }, 'as @fastify/jwt does')
+})
+
+t.test('whatever is no caller is nobody, be it awaited or not', async t => {
+  for (const said of [false, '', 0, null, undefined]) {
+    for (const authenticate of [() => said, async () => said, () => ({ then: (done: (value: unknown) => void) => { done(said) } })]) {
+      const { send, runs } = await guarded(t, () => ({ authenticate: authenticate as never }))
+      t.equal((await send({}, { payload: call('count') })).statusCode, 401, JSON.stringify(said))
+      t.equal(runs(), 0)
+    }
+  }
+  const query = () => ({ then: (done: (value: unknown) => void) => { done({ subject: 'ada', scopes: ['own'] }) } })
+  const { text } = await guarded(t, () => ({ authenticate: query as never }))
+  t.strictSame(await text('x'), ['ada', ['own']], 'a query of a library is awaited')
+})
+
+t.test('two headers Authorization are none', async t => {
+  const { issuer, app } = await guarded(t, jwt)
+  const url = new URL(await app.listen({ port: 0, host: '127.0.0.1' }))
+  const token = await issuer.token()
+  const status = (headers: string[]) => new Promise<string>((resolve, reject) => {
+    const body = JSON.stringify(call('who'))
+    const socket = connect(Number(url.port), '127.0.0.1', () => socket.write(`POST /mcp HTTP/1.1\r\nHost: ${url.host}\r\nContent-Type: application/json\r\n${headers.join('\r\n')}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`))
+    let text = ''
+    socket.on('data', chunk => { text += chunk }).on('end', () => resolve(text.slice(9, 12))).on('error', reject)
+  })
+  t.equal(await status([`Authorization: Bearer ${token}`]), '200')
+  t.equal(await status([`Authorization: Bearer ${token}`, `AUTHORIZATION: Bearer ${token}`]), '401')
+})
+
+t.test('what an author gives as a caller and is none lets nobody in, and the log says what came', async t => {
+  for (const said of [true, { sub: 'ada', scopes: [] }, { subject: 'ada', scopes: 'admin' }, { subject: 'ada' }]) {
+    const { send, log, runs } = await guarded(t, () => ({ authenticate: (async () => said) as never }))
+    t.equal((await send({}, { payload: call('count') })).statusCode, 503)
+    t.equal(runs(), 0)
+    t.match(log.filter(({ level }) => level === 50), [{ err: { message: /authenticate\(\) gave no caller: / } }])
+  }
+  const { send, log } = await guarded(t, () => ({ authenticate: () => ({ subject: 'ada', scopes: [], expiresAt: seconds() + 60 }) }))
+  t.equal((await send()).statusCode, 401, 'a time in seconds is long over')
+  t.match(log.filter(({ reason }) => reason !== undefined), [{ reason: /expiresAt is \d+; it is a time in ms/ }])
+})
+
+t.test('why a token is refused is in the log, and the token is not', async t => {
+  const { issuer, send, log } = await guarded(t, jwt)
+  const rows: [Record<string, unknown>, RegExp][] = [[{ aud: 'https://other.example' }, /"aud"/], [{ iss: 'https://evil.example' }, /"iss"/], [{ sub: undefined }, /"sub"/], [{ exp: seconds() - 60 }, /"exp"/]]
+  for (const [claims, reason] of rows) {
+    const token = await issuer.token(claims)
+    const reply = await send({ authorization: `Bearer ${token}` })
+    t.equal(reply.statusCode, 401)
+    t.match(log.filter(line => line.reason !== undefined).at(-1), { level: 30, reason, msg: 'the access token is refused' })
+    t.notMatch(JSON.stringify(log), token.split('.')[1])
+  }
+  issuer.known.set('opaque', { active: true, sub: 'ada', aud: 'x' })
+  const other = await guarded(t, () => ({ introspection: issuer.introspection }))
+  t.equal((await other.send({ authorization: 'Bearer opaque' })).statusCode, 401)
+  t.match(other.log.filter(({ reason }) => reason !== undefined), [{ reason: /another aud/ }])
 })
 
 t.test('what keeps tokens from being checked is 503, logged in full, and told to nobody', async t => {

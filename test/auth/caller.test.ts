@@ -1,5 +1,5 @@
 import t from 'tap'
-import { boundKey, callerOf, InvalidToken, principalOf } from '../../lib/auth/caller.js'
+import { boundKey, callerOf, callerProblem, InvalidToken, principalOf } from '../../lib/auth/caller.js'
 
 t.test('the caller that claims name', async t => {
   const claims = { sub: 'ada', client_id: 'app', scope: 'read  files', exp: 1_800_000_000 }
@@ -15,6 +15,16 @@ t.test('callers are told apart by issuer, subject and client, and by nothing els
   const names = all.map(([issuer, subject, clientId]) => principalOf({ issuer, subject, clientId, scopes: [] }))
   t.equal(new Set(names).size, all.length)
   t.equal(principalOf({ issuer: 'i', subject: 'a', scopes: ['x'], expiresAt: 1 }), principalOf({ issuer: 'i', subject: 'a', scopes: [], expiresAt: 2 }), 'a new token of the same is the same')
+})
+
+t.test('what the author gives as a caller names a subject and its scopes', async t => {
+  for (const good of [{ subject: 'a', scopes: [] }, { subject: 'a', scopes: ['x'], issuer: 'i', clientId: 'c', expiresAt: 5, claims: {} }]) t.equal(callerProblem(good), undefined)
+  const rows: [unknown, RegExp][] = [
+    [true, /\{ subject, scopes.*got true/], [null, /got null/], [{ scopes: [] }, /subject.*got nothing/], [{ subject: '', scopes: [] }, /subject/], [{ subject: 7, scopes: [] }, /subject.*got 7/],
+    [{ subject: 'a' }, /scopes.*got nothing/], [{ subject: 'a', scopes: 'no-admin' }, /scopes must be an array.*"no-admin"/], [{ subject: 'a', scopes: [7] }, /scopes/],
+    [{ subject: 'a', scopes: [], issuer: 7 }, /issuer/], [{ subject: 'a', scopes: [], clientId: {} }, /clientId/], [{ subject: 'a', scopes: [], expiresAt: '5' }, /expiresAt.*ms/], [{ subject: 'a', scopes: [], expiresAt: NaN }, /expiresAt/]
+  ]
+  for (const [said, problem] of rows) t.match(callerProblem(said), problem, JSON.stringify(said))
 })
 
 t.test('the key that a token is bound to', async t => {

@@ -3,6 +3,7 @@ import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT, type Crypt
 import t from 'tap'
 import { InvalidToken } from '../../lib/auth/caller.js'
 import { Proofs } from '../../lib/auth/dpop.js'
+import { MemoryStore } from '../../lib/stores/memory.js'
 import { seconds } from '../support/issuer.js'
 
 const token = 'a.b.c'
@@ -36,7 +37,7 @@ t.test('any other is refused, and why is told', async t => {
     ['of another key', await proofOf(other), /another key/], ['signed by another key', await proofOf({ jwk: own.jwk, privateKey: other.privateKey }), /not valid/],
     ['for another method', await proofOf(own, { htm: 'GET' }), /another request/], ['for another URL', await proofOf(own, { htu: url + '/x' }), /another request/], ['for no URL', await proofOf(own, { htu: 'x' }), /another request/],
     ['for another token', await proofOf(own, { ath: 'x' }), /another token/], ['for no token', await proofOf(own, { ath: undefined }), /another token/],
-    ['too old', await proofOf(own, { iat: seconds() - 200 }), /not valid/], ['from the future', await proofOf(own, { iat: seconds() + 200 }), /not valid/], ['without an id', await proofOf(own, { jti: undefined }), /not valid/],
+    ['too old', await proofOf(own, { iat: seconds() - 200 }), /not valid/], ['from the future', await proofOf(own, { iat: seconds() + 200 }), /not valid/], ['without an id', await proofOf(own, { jti: undefined }), /not valid/], ['with an id that is no text', await proofOf(own, { jti: 5 }), /not valid/],
     ['of another type', await proofOf(own, {}, { typ: 'JWT' }), /not valid/], ['used before', used, /used before/]
   ]
   for (const [what, proof, message] of rows) {
@@ -44,4 +45,30 @@ t.test('any other is refused, and why is told', async t => {
     if (what !== 'used before') await t.rejects(proofs.check(proof, context), { error: 'invalid_dpop_proof', message }, what)
   }
   await t.rejects(proofs.check(used, context), { message: /used before/ })
+})
+
+t.test('a proof is remembered as long as it would count, though it came from ahead', async t => {
+  const own = await pair()
+  const proofs = new Proofs()
+  const context = { token, key: own.key, method: 'POST', url }
+  const used = await proofOf(own, { iat: seconds() + 55 })
+  await proofs.check(used, context)
+  const clock = t.capture(Date, 'now', () => performance.timeOrigin + performance.now() + 112_000)
+  t.teardown(() => clock.restore())
+  await t.rejects(proofs.check(used, context), InvalidToken)
+})
+
+t.test('processes tell each other of proofs that were used; where they cannot, each goes by its own', async t => {
+  const own = await pair()
+  const context = { token, key: own.key, method: 'POST', url }
+  const store = new MemoryStore()
+  const [one, two] = [new Proofs(store), new Proofs(store)]
+  const proof = await proofOf(own)
+  await one.check(proof, context)
+  await t.rejects(two.check(proof, context), { message: /used before/ })
+  const down = { swap: async () => { throw new Error('down') } } as unknown as MemoryStore
+  const alone = new Proofs(down)
+  const another = await proofOf(own)
+  await t.resolves(alone.check(another, context))
+  await t.rejects(alone.check(another, context), { message: /used before/ })
 })

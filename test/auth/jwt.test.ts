@@ -27,6 +27,8 @@ t.test('any other token is nobody', async t => {
     ...await Promise.all([undefined, '', 'https://other.example', [], {}, AUDIENCE + '/', AUDIENCE + '2', 'https://mcp.example.test', ['https://other.example']].map(async (aud): Promise<[string, string]> => [`for ${JSON.stringify(aud)}`, await issuer.token({ aud })]))
   ]
   for (const [what, token] of rows) await t.rejects(verify(token), InvalidToken, what)
+  for (const typ of ['dpop+jwt', 'logout+jwt', 'at+jwt+x']) await t.rejects(verify(await issuer.token({}, { typ })), { name: 'InvalidToken', detail: RegExp(`typ is "${typ.replaceAll('+', '\\+')}"`) })
+  for (const typ of ['JWT', 'application/at+jwt', 'AT+JWT']) t.match(await verify(await issuer.token({}, { typ })), { subject: 'ada' }, typ)
   await t.rejects(verify(await issuer.token({ exp: seconds() - 60 })), { message: 'the token has expired' })
   await t.rejects(jwtVerifier({ ...issuer.jwt, algorithms: ['ES256'] })(await issuer.token()), InvalidToken, 'an algorithm that is not wanted')
 })

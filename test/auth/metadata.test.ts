@@ -22,7 +22,7 @@ t.test('what clients are told of the endpoint', async t => {
     t.strictSame(reply.json(), {
       resource: AUDIENCE,
       authorization_servers: [issuer.url],
-      scopes_supported: ['admin', 'files', 'mcp', 'read', 'speak'],
+      scopes_supported: ['mcp'],
       bearer_methods_supported: ['header'],
       resource_name: 'The X',
       dpop_signing_alg_values_supported: ['ES256', 'ES384', 'ES512', 'RS256', 'PS256', 'EdDSA', 'Ed25519'],
@@ -31,6 +31,23 @@ t.test('what clients are told of the endpoint', async t => {
   }
   t.match(await app.inject({ method: 'OPTIONS', url: `${WELL_KNOWN}/mcp`, headers: { origin: 'https://app.example' } }), { statusCode: 204, headers: { 'access-control-allow-headers': '*' } })
   t.equal((await app.inject({ method: 'HEAD', url: `${WELL_KNOWN}/mcp` })).statusCode, 200)
+})
+
+t.test('clients are told to ask for what every request needs at first, or for all there is where nothing is', async t => {
+  const issuer = await new Issuer().start(t)
+  const asks = async (scopes?: string[]) => {
+    const app = Fastify()
+    t.teardown(() => app.close())
+    await app.register(mcpPlugin, {
+      auth: { jwt: issuer.jwt, ...(scopes && { scopes }) },
+      tools: [{ name: 'a', scopes: ['files', 'admin'], handler: () => 'a' }] as never,
+      resources: [{ uri: 'mem://a', name: 'a', scopes: ['read'], read: () => 'a' }] as never,
+      prompts: [{ name: 'p', scopes: ['read', 'speak'], handler: () => 'p' }] as never
+    })
+    return (await app.inject(`${WELL_KNOWN}/mcp`)).json().scopes_supported
+  }
+  t.strictSame(await asks(['read', 'mcp']), ['mcp', 'read'])
+  t.strictSame(await asks(), ['admin', 'files', 'read', 'speak'])
 })
 
 t.test('each endpoint has its own, whatever scope it is in', async t => {

@@ -49,6 +49,7 @@ t.test('a timeout is that of the tool, else that of the server, and endless is 0
 
 t.test('a timeout that is no time is an error', async t => {
   for (const timeout of [-1, NaN, '5', null, {}]) t.match(thrown(() => entry({ timeout })), { code: 'MCP_ERR_TOOL_DEFINITION', message: /timeout must be/ }, JSON.stringify(timeout))
+  t.match(thrown(() => entry({ timeout: '5' })).message, /got "5"/)
 })
 
 t.test('the list shows what the tool says of itself, and nothing else', async t => {

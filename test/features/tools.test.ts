@@ -104,6 +104,12 @@ t.test('arguments that do not fit are told to the model where the revision has a
   t.equal(called, 0)
 })
 
+t.test('what is thrown while it is found out whether a tool is there is logged as it is', async t => {
+  const { call, log } = featureOf([toolOf('seen', () => 'x', { visible: () => { throw new Error(secret) } })])
+  t.match(call('seen').channel.answer.error, { code: -32603, message: /error id/ })
+  t.match(log, [{ fields: { err: { message: secret } } }])
+})
+
 t.test('what a handler throws or rejects with is told in its way', async t => {
   const rows: [string, unknown, object][] = [
     ['a tool error', new ToolError('no such city'), { result: { isError: true, content: [{ type: 'text', text: 'no such city' }] } }],

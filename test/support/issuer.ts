@@ -16,6 +16,8 @@ export class Issuer {
   fetched = 0
   asked = 0
   down = false
+  /** It answers what is no key set. */
+  broken = false
   /** What is said about a token, where introspection is used. */
   readonly known = new Map<string, object>()
   readonly headers: Array<Record<string, unknown>> = []
@@ -30,6 +32,7 @@ export class Issuer {
       response.setHeader('content-type', 'application/json')
       if (request.url === '/jwks') {
         this.fetched++
+        if (this.broken) return response.writeHead(500).end('no')
         return response.end(JSON.stringify({ keys: this.keys }))
       }
       this.asked++

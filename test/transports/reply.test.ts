@@ -1,5 +1,6 @@
 import createError from '@fastify/error'
-import type { FastifyError, FastifyRequest } from 'fastify'
+import Fastify from 'fastify'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fc from 'fast-check'
 import t from 'tap'
 import { McpError, rpcError } from '../../lib/errors.js'
@@ -67,6 +68,17 @@ t.test('what Fastify refuses is told in JSON-RPC, in our words', async t => {
 t.test('what a hook of the app refuses keeps its status and its message', async t => {
   const { reply, logged } = raised(Object.assign(new Error('who are you?'), { statusCode: 401 }), { jsonrpc: '2.0', id: 7, method: 'ping' })
   t.match([reply.status, reply.json, logged.length], [401, { id: 7, error: { code: -32600, message: 'who are you?' } }, 0])
+})
+
+t.test('a hook may set the status on the reply, as on any route', async t => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  app.setErrorHandler(onError)
+  for (const [url, hook] of [['/set', async (_: unknown, reply: FastifyReply) => { reply.code(401); throw new Error('who are you?') }], ['/status', async () => { throw Object.assign(new Error('slowly'), { status: 429 }) }]] as const) {
+    app.get(url, { onRequest: hook }, async () => 'no')
+  }
+  t.match([(await app.inject('/set')).statusCode, (await app.inject('/set')).json()], [401, { error: { code: -32600, message: 'who are you?' } }])
+  t.equal((await app.inject('/status')).statusCode, 429)
 })
 
 t.test('a protocol error that a hook throws is sent as it is', async t => {
