@@ -26,7 +26,7 @@ export function limitsOf (tool: Tool, shared: () => Count | undefined): Limits |
   const confirm = confirmOf(tool)
   const rate = rateLimit === undefined ? undefined : new Rate(tool.name, rateOf(rateLimit), shared)
   if (concurrency === undefined && maxResultBytes === undefined && rate === undefined && confirm === undefined) return undefined
-  return new Limits(tool.name, { concurrency: concurrency ?? Infinity, maxBytes: maxResultBytes ?? Infinity, rate, confirm })
+  return new Limits({ name: tool.name, concurrency: concurrency ?? Infinity, maxBytes: maxResultBytes ?? Infinity, rate, confirm })
 }
 
 function whole (member: string, value: unknown, max = Number.MAX_SAFE_INTEGER, unit = ''): void {
@@ -46,17 +46,13 @@ function rateOf (limit: unknown): RateLimit {
   return { max, timeWindow } as RateLimit
 }
 
-interface Bounds { concurrency: number, maxBytes: number, rate: Rate | undefined, confirm: Confirm | undefined }
+interface Bounds { name: string, concurrency: number, maxBytes: number, rate: Rate | undefined, confirm: Confirm | undefined }
 
 export class Limits {
-  private readonly name: string
   private readonly bounds: Bounds
   private running = 0
 
-  constructor (name: string, bounds: Bounds) {
-    this.name = name
-    this.bounds = bounds
-  }
+  constructor (bounds: Bounds) { this.bounds = bounds }
 
   /**
    * Runs the handler where the call is within its limits and the user wants it. Counted first: what a caller sends too often is not even read.
@@ -74,12 +70,14 @@ export class Limits {
     const { rate, confirm } = this.bounds
     const ms = await rate?.take(exchange) ?? 0
     if (ms > 0) throw this.refusal('was called too often', Math.ceil(ms / 1000))
+    if (exchange.settled) return undefined // cancelled meanwhile
     call.check()
     if (confirm !== undefined) {
       this.free() // nobody is asked for what could not be done
       await confirm.ask(args, exchange)
+      if (exchange.settled) return undefined
     }
-    return exchange.settled ? undefined : await this.hold(exchange, call)
+    return await this.hold(exchange, call)
   }
 
   /** A slot is taken until the handler has ended, whatever the client was told meanwhile: work that nobody waits for is work. */
@@ -87,10 +85,7 @@ export class Limits {
     if (this.bounds.concurrency === Infinity) return handle()
     this.free()
     let held = 1
-    const release = (): void => {
-      this.running -= held
-      held = 0
-    }
+    const release = (): void => { this.running -= held; held = 0 }
     this.running++
     // A handler that waits for an answer which comes in another round waits for ever.
     exchange.onEnd = () => { if (exchange.rounds?.required === true) release() }
@@ -110,14 +105,14 @@ export class Limits {
     if (this.running >= concurrency) throw this.refusal(`is busy: ${concurrency === 1 ? 'a call of it runs' : `${concurrency} calls of it run`} already`, SOON)
   }
 
-  private refusal (why: string, seconds: number): Refusal { return new Refusal(`The tool "${this.name}" ${why}; try again in ${seconds} s.`, seconds) }
+  private refusal (why: string, seconds: number): Refusal { return new Refusal(`The tool "${this.bounds.name}" ${why}; try again in ${seconds} s.`, seconds) }
 
   /** The result, or what is said in its place where there is too much of it. */
   fit (result: Record<string, unknown>, exchange: Exchange): Record<string, unknown> {
-    const { maxBytes } = this.bounds
+    const { name, maxBytes } = this.bounds
     const bytes = maxBytes === Infinity ? 0 : Buffer.byteLength(JSON.stringify(result))
     if (bytes <= maxBytes) return result
     exchange.warn('the result of a tool was larger than its maxResultBytes and was not sent', { bytes, maxResultBytes: maxBytes })
-    return { content: [text(`The result of the tool "${this.name}" was too large: it has ${bytes} bytes, and ${maxBytes} are allowed. Ask for less, such as fewer items or a smaller part.`)], isError: true }
+    return { content: [text(`The result of the tool "${name}" was too large: it has ${bytes} bytes, and ${maxBytes} are allowed. Ask for less, such as fewer items or a smaller part.`)], isError: true }
   }
 }

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
+import { isIPv6 } from 'node:net'
 import type { RateLimiterAbstract } from 'rate-limiter-flexible'
 import type { Exchange } from '../exchange.js'
 
@@ -33,7 +34,7 @@ export class Rate {
   /** Counts a call; resolves to the ms after which it may be made again, 0 where it may go on. */
   async take (exchange: Exchange): Promise<number> {
     if (await resumed(exchange)) return 0
-    const caller = createHash('sha256').update(exchange.caller ?? CONNECTION).digest('base64url')
+    const caller = createHash('sha256').update(networkOf(exchange.caller ?? CONNECTION)).digest('base64url')
     const limiter = await (this.limiter ??= this.load())
     this.touch(caller)
     try {
@@ -73,4 +74,14 @@ export class Rate {
 /** Whether it is a round of a call that was counted: one for each question that was asked, so whoever sends the same answer again makes another call. */
 async function resumed ({ rounds, message, endpoint }: Exchange): Promise<boolean> {
   return rounds?.resumed === true && await endpoint.states.first(message.params?.requestState as string)
+}
+
+/** Whoever has an address of IPv6 has 2⁶⁴ of them: those of one network count as one. */
+function networkOf (caller: string): string {
+  if (!isIPv6(caller)) return caller
+  const [, mapped] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(caller) ?? []
+  if (mapped !== undefined) return mapped
+  const [before = [], after = []] = caller.split('::').map(part => part.split(':').filter(group => group !== ''))
+  const between = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0')
+  return [...before, ...between, ...after].slice(0, 4).map(group => parseInt(group, 16).toString(16)).join(':')
 }

@@ -164,6 +164,12 @@ t.test('a call that is cancelled while it is counted does not run', async t => {
   const { exchange, channel } = call()
   exchange.cancel(new CallCancelled('The client is gone'))
   t.notOk(await until(() => runs > 0 || channel.ended.length > 0, 50))
+  const asking = featureOf(toolOf({ rateLimit: { max: 2, timeWindow: 30_000 }, confirm: true }))
+  Object.assign(asking.endpoint, { states: { ttl: 1000 } })
+  const asked = asking.call()
+  asked.exchange.cancel(new CallCancelled('The client is gone'))
+  t.notOk(await until(() => asked.channel.messages.length > 0, 50), 'nor does it ask')
+  t.equal(asking.calls.size, 0, 'and nothing is left of it')
 })
 
 t.test('a result that is larger than it may be never leaves, whoever made it', async t => {

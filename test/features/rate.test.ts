@@ -20,6 +20,28 @@ t.test('a caller may call so often in its time, and hears when it is over', asyn
   t.equal(await rate.take(from('a')), 0)
 })
 
+t.test('addresses of one network are one caller', async t => {
+  const rows: [string, string, boolean][] = [
+    ['2001:db8:1:2::1', '2001:db8:1:2:ffff::9', true],
+    ['2001:db8:1:2::1', '2001:0DB8:0001:0002:0:0:0:1', true],
+    ['2001:db8:1:2::1', '2001:db8:1:3::1', false],
+    ['2001:db8::1', '2001:db8:0:0:5::', true],
+    ['2001:db8::1', '2001:db8:0:1::', false],
+    ['::1', '::2', true],
+    ['fe80::1%eth0', 'fe80::2', true],
+    ['64:ff9b::192.0.2.1', '64:ff9b::192.0.2.9', true],
+    ['::ffff:192.0.2.1', '192.0.2.1', true],
+    ['192.0.2.1', '192.0.2.2', false],
+    ['::ffff:192.0.2.1', '::ffff:192.0.2.2', false],
+    ['["https://as.example","a::b",null]', '["https://as.example","a::c",null]', false]
+  ]
+  for (const [one, other, same] of rows) {
+    const rate = rateOf(1)
+    t.equal(await rate.take(from(one)), 0)
+    t.equal(await rate.take(from(other)) > 0, same, `${one} and ${other}`)
+  }
+})
+
 t.test('what is refused does not make it longer', async t => {
   const rate = rateOf(1, 150)
   await rate.take(from('a'))
