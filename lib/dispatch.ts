@@ -85,7 +85,10 @@ export function inputRequired (exchange: Exchange): void {
   rounds.answering = true
   exchange.wait()
   rounds.result().then(
-    result => exchange.end(resultText(exchange.message.id, exchange.served.encode(method, result)), 200),
+    result => {
+      exchange.end(resultText(exchange.message.id, exchange.served.encode(method, result)), 200)
+      exchange.endpoint.audit?.answered(exchange, 'asked')
+    },
     error => refuse(exchange, method, error))
 }
 
@@ -107,14 +110,15 @@ function settled (exchange: Exchange, method: Method, value: unknown): void {
   if (exchange.settled) return
   if (exchange.rounds?.required === true) return inputRequired(exchange)
   if (isInputRequired(value)) return askFirst(exchange, method, value)
-  let text
+  let text, result
   try {
-    const result = method.result === undefined ? value as Record<string, unknown> : method.result(value, exchange)
+    result = method.result === undefined ? value as Record<string, unknown> : method.result(value, exchange)
     text = exchange.served.encode(method, result)
   } catch (error) {
     return failed(exchange, method, error)
   }
   exchange.end(resultText(exchange.message.id, text), 200)
+  exchange.endpoint.audit?.answered(exchange, result.isError === true ? 'tool-error' : 'ok')
 }
 
 function failed (exchange: Exchange, method: Method, error: unknown): void {
@@ -128,12 +132,22 @@ function refuse (exchange: Exchange, method: Method, error: unknown): void {
   let result
   try {
     result = method.failed?.(error, exchange)
-    if (result !== undefined) return exchange.end(resultText(exchange.message.id, exchange.served.encode(method, result)), 200, error instanceof Refusal ? error.headers : undefined)
+    if (result !== undefined) {
+      exchange.end(resultText(exchange.message.id, exchange.served.encode(method, result)), 200, error instanceof Refusal ? error.headers : undefined)
+      return exchange.endpoint.audit?.failed(exchange, error, toldOf(result))
+    }
   } catch (second) {
     error = second
   }
   const known = error instanceof McpError ? error : error instanceof InputFailure ? rpcError('InternalError', error.message) : rpcError('InternalError', `error id ${exchange.report(error)}`)
   respondError(exchange, known, known.status ?? exchange.served.revision.statuses[known.code] ?? 200)
+  exchange.endpoint.audit?.failed(exchange, error, known.message)
+}
+
+/** What a result with `isError` says. */
+function toldOf ({ content }: Record<string, unknown>): string {
+  const [first] = Array.isArray(content) ? content as Array<{ text?: unknown }> : []
+  return String(first?.text ?? '')
 }
 
 const respondError = (exchange: Exchange, error: McpError, status: number): void => exchange.end(errorText(exchange.message.id, error), status, error.headers)

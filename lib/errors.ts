@@ -88,6 +88,9 @@ export class Refusal extends Error {
   get headers (): Record<string, string> | undefined { return this.retryAfter === undefined ? undefined : { 'retry-after': String(this.retryAfter) } }
 }
 
+/** Arguments that do not fit: for the model to read where the revision has a place for that (changelog of 2025-11-25). */
+export class BadArguments extends Error {}
+
 /** The reason of a signal whose call took longer than its time. */
 export class CallTimeout extends Error {
   override readonly name = 'TimeoutError'
@@ -158,5 +161,6 @@ export const MCP_ERR_PROMPT_SCHEMA = createError<[string, string]>('MCP_ERR_PROM
 export const MCP_ERR_INPUT_SCHEMA = createError<[string]>('MCP_ERR_INPUT_SCHEMA', 'elicit() was given a schema that no form can show: %s', 500)
 export const MCP_ERR_INPUT = createError<[string]>('MCP_ERR_INPUT', 'The client cannot be asked that: %s', 500)
 export const MCP_ERR_CONTENT = createError<[string]>('MCP_ERR_CONTENT', 'No content can be made of that: %s', 500)
+export const MCP_ERR_HOOK = createError<[string]>('MCP_ERR_HOOK', 'addHook(): %s', 500)
 export const MCP_ERR_STDIO_OPTION = createError<[string]>('MCP_ERR_STDIO_OPTION', 'stdio(): %s', 500)
 export const MCP_ERR_STDIO_OPEN = createError('MCP_ERR_STDIO_OPEN', 'stdio() is running already: a process has one pair of standard streams', 500)

@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Access } from './auth/access.js'
 import { principalOf } from './auth/caller.js'
 import type { AuthInfo, ClientCapabilities, Implementation } from '../types/index.js'
+import type { Audit } from './audit.js'
 import type { Calls } from './calls.js'
 import { Requests } from './input.js'
 import type { Asker } from './input.js'
@@ -22,6 +23,8 @@ export interface Endpoint {
   readonly calls: Calls
   readonly states: RequestStates
   readonly access: Access
+  /** Told of calls, where anybody listens. */
+  readonly audit: Audit | undefined
   /** Answers a call that ends with a question. */
   inputRequired (exchange: Exchange): void
 }
@@ -54,6 +57,8 @@ export class Exchange {
   rounds: Rounds | undefined
   /** Where it comes from, if its request is at another process. */
   address: string | undefined
+  /** What the log calls an error that nobody expected. */
+  errorId: string | undefined
   /** Called when nothing more will be sent; for a method that keeps the channel. */
   onEnd: (() => void) | undefined
   private requests: Requests | undefined
@@ -155,6 +160,7 @@ export class Exchange {
   cancel (reason: Error): void {
     if (this.settled) return
     this.abort(reason)
+    this.endpoint.audit?.failed(this, reason, reason.message)
     this.finish()
     this.channel.close(errorText(this.message.id, rpcError('Cancelled', reason.message)))
   }
@@ -180,7 +186,7 @@ export class Exchange {
 
   /** Logs in full what a client may not see; the id it gives is all that the client gets of it. */
   report (error: unknown): string {
-    const errorId = randomUUID().slice(0, 8)
+    const errorId = this.errorId = randomUUID().slice(0, 8)
     this.ctx.log.error({ err: error, errorId, ...this.named }, 'unexpected error')
     return errorId
   }

@@ -1,6 +1,7 @@
 import { fastifySSE } from '@fastify/sse'
 import type { FastifyInstance, FastifyPluginAsync, onRequestHookHandler } from 'fastify'
 import fp from 'fastify-plugin'
+import nodeCluster from 'node:cluster'
 import type { AuthInfo, Mcp, McpOptions, Prompt, Resource, Tool } from '../types/index.js'
 import { Bearer } from './auth/bearer.js'
 import { callerProblem } from './auth/caller.js'
@@ -24,6 +25,7 @@ import { claimStdout } from './transports/stdout.js'
 import { Streams } from './transports/stream.js'
 
 const MIB = 1_048_576
+const WORKER = 'this is one of several processes of a cluster, each with sessions and a requestState key of its own: they need redis, or requestState.keys and clients without sessions'
 /** The path that a scope has registered. */
 const paths = new WeakMap<FastifyInstance, string>()
 
@@ -42,8 +44,9 @@ const plugin: FastifyPluginAsync<McpOptions> = async function (app, options) {
   for (const tool of settings.tools) server.tools.add(tool, app)
   for (const resource of settings.resources) server.resources.add(resource, app)
   for (const prompt of settings.prompts) server.prompts.add(prompt, app)
-  const { cluster } = server
+  const { cluster, states } = server
   if (cluster !== undefined) app.addHook('onReady', () => cluster.start())
+  else if (states.alone && nodeCluster.isWorker) app.log.warn(WORKER)
   app.addHook('preClose', async () => {
     await server.close()
     await streams.finished(settings.closeTimeout)

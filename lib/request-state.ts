@@ -41,11 +41,18 @@ export class RequestStates {
   readonly ttl: number
   private readonly store: Store
   private keys: Map<string, Uint8Array>
+  /** Whether the key is that of this process alone. */
+  readonly alone: boolean
+  private foreign: (() => void) | undefined
 
-  /** @param shared what several processes share; without keys of their own they find one there */
-  constructor ({ keys, ttl }: StateOptions, shared?: Store) {
-    const all = keys.length === 0 && shared === undefined ? [randomBytes(32)] : keys
-    this.keys = byId(all)
+  /**
+   * @param shared what several processes share; without keys of their own they find one there
+   * @param foreign called once, when a state comes that another process has sealed, and none could open but itself
+   */
+  constructor ({ keys, ttl }: StateOptions, shared?: Store, foreign?: () => void) {
+    this.alone = keys.length === 0 && shared === undefined
+    this.keys = byId(this.alone ? [randomBytes(32)] : keys)
+    this.foreign = this.alone ? foreign : undefined
     this.ttl = ttl
     this.store = shared ?? new MemoryStore()
   }
@@ -62,7 +69,7 @@ export class RequestStates {
   /** @throws McpError -32602, the same for all that can be wrong with it */
   async open (sealed: string, bound: string): Promise<State> {
     const keys = await this.known()
-    const state = await read(sealed, keys).catch(() => undefined)
+    const state = await read(sealed, keys).catch((error: unknown) => { if (error instanceof Foreign) this.strange() })
     if (state === undefined || state.until <= Date.now() || state.bound !== bound) throw refused()
     if (state.single !== undefined && !await reached(this.store.swap(`state:${state.single}`, undefined, '1', state.until - Date.now()))) throw refused()
     return state
@@ -71,6 +78,11 @@ export class RequestStates {
   /** Whether a state is brought for the first time; false where nobody can say. */
   async first (sealed: string): Promise<boolean> {
     return await this.store.swap(`seen:${createHash('sha256').update(sealed).digest('base64url')}`, undefined, '1', this.ttl).catch(() => false)
+  }
+
+  private strange (): void {
+    this.foreign?.()
+    this.foreign = undefined
   }
 
   private async known (): Promise<ReadonlyMap<string, Uint8Array>> {
@@ -85,11 +97,14 @@ async function read (sealed: string, keys: ReadonlyMap<string, Uint8Array>): Pro
   if (!sealed.split('.').every(canonical)) throw refused()
   const { compactDecrypt, decodeProtectedHeader } = await import('jose')
   const key = keys.get(String(decodeProtectedHeader(sealed).kid))
-  if (key === undefined) throw refused()
+  if (key === undefined) throw new Foreign()
   const { plaintext } = await compactDecrypt(sealed, key, { keyManagementAlgorithms: ['dir'], contentEncryptionAlgorithms: ['A256GCM'] })
   const { once, ...rest } = JSON.parse(new TextDecoder().decode(plaintext))
   return { ...rest, once: Object.fromEntries(once) }
 }
+
+/** Sealed with a key that is not known here. */
+class Foreign extends Error {}
 
 /** The first process to need a key makes one for all. */
 async function sharedKey (store: Store): Promise<Uint8Array> {

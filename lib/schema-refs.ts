@@ -37,7 +37,8 @@ function walk (schema: JsonSchema, leads: Map<JsonSchema, Array<[Ref, JsonSchema
   over.add(schema)
 }
 
-function sameValue (schema: JsonSchema): JsonSchema[] {
+/** The parts of a schema that judge the same value as it does. */
+export function sameValue (schema: JsonSchema): JsonSchema[] {
   const maps = SAME_VALUE_MAPS.map(word => schema[word]).filter(isObject)
   return [...SAME_VALUE.flatMap(word => schema[word]), ...maps.flatMap(Object.values)].filter(isObject)
 }
@@ -52,7 +53,7 @@ function targetOf ({ holder, word, within }: Ref): unknown {
 }
 
 /** What a JSON Pointer (RFC 6901) leads to. */
-function pointed (root: JsonSchema, pointer: string): unknown {
+export function pointed (root: JsonSchema, pointer: string): unknown {
   let at: unknown = root
   for (const step of pointer.slice(1).split('/')) {
     let key

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Health, Mcp, Prompt, Resource, Tool } from '../types/index.js'
+import { Audit } from './audit.js'
 import { Access } from './auth/access.js'
 import type { Place } from './auth/place.js'
 import { Calls } from './calls.js'
@@ -26,6 +27,8 @@ import { Subscriptions } from './subscriptions.js'
 import { expire, inputRequired } from './dispatch.js'
 import { RequestStates } from './request-state.js'
 
+const FOREIGN = 'a requestState came that another process has sealed, or this one before it started: where several processes serve the endpoint, they need redis or requestState.keys'
+
 /** One endpoint: what it offers, to whom it speaks, and what is under way. */
 export class McpServer implements Endpoint {
   readonly app: FastifyInstance
@@ -35,6 +38,7 @@ export class McpServer implements Endpoint {
   readonly subscriptions = new Subscriptions()
   readonly states: RequestStates
   readonly access: Access
+  audit: Audit | undefined
   readonly inputRequired = inputRequired
   readonly revisions: Revisions<Served>
   readonly tools: ToolsFeature
@@ -80,7 +84,7 @@ export class McpServer implements Endpoint {
     this.served = settings.revisions.map(revision => new ServedRevision(revision, this.features, settings.serverInfo))
     this.revisions = new Revisions<Served>(this.served)
     this.cluster = clusterOf?.(this)
-    this.states = new RequestStates(settings.requestState, this.cluster?.member.store)
+    this.states = new RequestStates(settings.requestState, this.cluster?.member.store, () => { app.log.warn(FOREIGN) })
     this.sessions = this.cluster?.sessions ?? new Sessions(sessionLimits(settings))
   }
 
@@ -148,6 +152,7 @@ export class McpServer implements Endpoint {
         disable: name => prompts.enable(name, false),
         has: name => prompts.has(name)
       },
+      addHook: (name, hook) => { (this.audit ??= new Audit()).add(name, hook) },
       stdio,
       health: () => healthOf(this.cluster?.health),
       stats: () => ({ sessions: this.sessions.size, streams: streams(), calls: this.calls.size })

@@ -59,9 +59,10 @@ function lazy (schema: JsonSchema, options: CheckOptions): Check {
 }
 
 function withAjv (schema: JsonSchema, { useDefaults = false, alone = false }: CheckOptions): Check {
+  const quiet = JSON.stringify(schema).includes('"x-sensitive":true')
   const ajv = alone ? instance(schema, useDefaults) : sharedInstance(schema, useDefaults)
   const validate: ValidateFunction = ajv.compile(schema)
-  return value => validate(value) ? undefined : sentence(validate.errors ?? [])
+  return value => validate(value) ? undefined : sentence(validate.errors ?? [], quiet)
 }
 
 function withCompiler (schema: JsonSchema, compiler: Validator, useDefaults: boolean): Check {
@@ -72,14 +73,15 @@ function withCompiler (schema: JsonSchema, compiler: Validator, useDefaults: boo
   }
 }
 
-function sentence (errors: ErrorObject[]): string {
+/** @param quiet what came is not shown: it is for the handler alone */
+function sentence (errors: ErrorObject[], quiet: boolean): string {
   const lines = new Set<string>()
   const telling = errors.length > MAX_READ ? errors : withoutNoise(errors)
   let left = telling.length
   for (const error of telling) {
     if (lines.size === MAX_PROBLEMS) break
     left--
-    lines.add(line(error))
+    lines.add(line(error, quiet))
   }
   return [...lines, ...(left > 0 ? [`and ${left} more`] : [])].join('; ')
 }
@@ -121,10 +123,10 @@ function meant (union: ErrorObject, branches: ErrorObject[][]): ErrorObject[] | 
   return same.toSorted((a, b) => score(a) - score(b))[0]
 }
 
-function line (error: ErrorObject): string {
+function line (error: ErrorObject, quiet: boolean): string {
   const path = error.instancePath || '/'
   const { params, data } = error
-  const got = `, got ${preview(data)}`
+  const got = quiet ? '' : `, got ${preview(data)}`
   switch (error.keyword) {
     case 'type': return `${path} must be ${[params.type].flat().join(' or ')}${got}`
     case 'required': return `${error.instancePath}/${params.missingProperty} is required`

@@ -217,12 +217,13 @@ function askingBy (method: Method, input: object, rounds?: object) {
 
 t.test('a handler that returns its questions runs again when they are answered', async t => {
   let runs = 0
-  const method = methodOf('m', () => ++runs === 1 ? asking({ questions: { a: roots() }, state: 5 }) : { runs }, { asks: true })
+  const ask = roots()
+  const method = methodOf('m', () => ++runs === 1 ? asking({ questions: { a: ask as never }, state: 5 }) : { runs }, { asks: true })
   const required: unknown[][] = []
   const { channel, calls } = askingBy(method, { require (...what: unknown[]) { required.push(what); return Promise.resolve() } })
   t.equal(calls.size, 1)
   await turn()
-  t.match([channel.answer.result, required, calls.size], [{ runs: 2 }, [[{ a: { method: 'roots/list' } }, 5]], 0])
+  t.match([channel.answer.result, required, calls.size], [{ runs: 2 }, [[{ a: ask }, 5]], 0])
 })
 
 t.test('questions that fail, cannot be asked, or come from a method that asks none, are errors', async t => {

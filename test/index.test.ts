@@ -62,6 +62,26 @@ t.test('scopes that nobody can have are warned of', async t => {
   t.match(lines.map(line => JSON.parse(line).msg), [/files:read.*option auth is not there/])
 })
 
+t.test('a worker of a cluster that shares nothing is warned, and one that does not need it is not', async t => {
+  const file = t.testdir({
+    'worker.mjs': `
+import cluster from 'node:cluster'
+import Fastify from ${JSON.stringify(import.meta.resolve('fastify'))}
+import mcp from ${JSON.stringify(new URL('../dist/index.js', import.meta.url).href)}
+if (cluster.isPrimary) {
+  for (const keys of ['', 'x']) cluster.fork({ KEYS: keys })
+} else {
+  const app = Fastify({ logger: { level: 'warn' } })
+  await app.register(mcp, process.env.KEYS === '' ? {} : { requestState: { keys: [Buffer.alloc(32)] } })
+  await app.ready()
+  await app.close()
+  cluster.worker.disconnect()
+}`
+  })
+  const said = String(execFileSync(process.execPath, [`${file}/worker.mjs`], { env: { ...process.env, NODE_OPTIONS: '' } }))
+  t.match(said.trim().split('\n').map(line => JSON.parse(line)), [{ level: 40, msg: /several processes.*requestState\.keys/ }])
+})
+
 t.test('a wrong option rejects the registration', async t => {
   await t.rejects(async () => { await appOf(t).register(mcpPlugin, { path: 'mcp' }) }, { code: 'MCP_ERR_OPTION', message: /\/path/ })
   await t.rejects(async () => { await appOf(t).register(mcpPlugin, { tools: [toolOf('a b')] }) }, { code: 'MCP_ERR_TOOL_NAME' })

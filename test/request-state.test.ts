@@ -271,3 +271,18 @@ t.test('an answer that is too large is for its client to know, what the author k
   const error = await statesOf().seal(stateOf({ once: { report: 'x'.repeat(17_000) } })).catch(error => error)
   t.equal(error.code, undefined)
 })
+
+t.test('a state of another process is told of once, where it could have been opened there alone', async t => {
+  let told = 0
+  const foreign = () => { told++ }
+  const one = new RequestStates({ keys: [], ttl: MINUTE }, undefined, foreign)
+  const other = new RequestStates({ keys: [], ttl: MINUTE })
+  const bound = 'here'
+  const sealed = await other.seal(stateOf())
+  for (let i = 0; i < 3; i++) await t.rejects(one.open(sealed, bound), { code: -32602 })
+  t.equal(told, 1)
+  await t.rejects(new RequestStates({ keys: [randomBytes(32)], ttl: MINUTE }, undefined, foreign).open(sealed, bound), { code: -32602 })
+  await t.rejects(new RequestStates({ keys: [], ttl: MINUTE }, undefined, foreign).open(sealed.slice(0, -4), bound), { code: -32602 })
+  await t.rejects(new RequestStates({ keys: [], ttl: MINUTE }, undefined, foreign).open('x', bound), { code: -32602 })
+  t.equal(told, 1, 'a key that was given is asked of nobody; what is no state is none of another process')
+})

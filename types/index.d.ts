@@ -95,6 +95,7 @@ export { audio, embedded, image, resourceLink, result, text } from './content.js
 export { McpError, ToolError } from './errors.js'
 export { elicit, elicitUrl, inputRequired, InputRejectedError, InputRequired, InputUnsupportedError, NoStreamError, roots, sample } from './input.js'
 
+export type * from './audit.js'
 export type * from './auth.js'
 export type * from './broker.js'
 export type * from './completion.js'

@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
+import type { CallHooks } from './audit.js'
 import type { Prompt, PromptDefinition } from './prompt.js'
 import type { Resource, ResourceDefinition, ResourceTemplateDefinition } from './resource.js'
 import type { JsonSchema, Output, Schema } from './schema.js'
@@ -117,6 +118,11 @@ export interface Mcp {
   readonly resources: Resources
   /** The prompts of this server. */
   readonly prompts: Prompts
+  /**
+   * Hears of calls of tools, prompts and resources of this server, for an audit log or metrics. Hooks change nothing: each gets a copy, none is
+   * waited for, and what one throws is logged. Throws `MCP_ERR_HOOK` for a name that is none, and for what is no function.
+   */
+  addHook<N extends keyof CallHooks> (name: N, hook: CallHooks[N]): void
   /**
    * Serves one client over stdio. Resolves when the input has ended, everything is answered, and the app is closed.
    * Source: 2026-07-28 basic/transports/stdio.

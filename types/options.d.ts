@@ -11,7 +11,10 @@ import type { Tool } from './tool.js'
 export interface SessionOptions {
   /** How long a session lives without a request or a stream, in milliseconds. Default: 1 800 000 (30 minutes). */
   idle?: number | undefined
-  /** The greatest number of sessions. Over it, opening one is 503 with `Retry-After`. Default: 10 000. */
+  /**
+   * The greatest number of sessions. Over it, the oldest one whose client has sent nothing since `initialize` gives way, if it has had 5 seconds;
+   * where there is none, opening one is 503 with `Retry-After`. Default: 10 000.
+   */
   max?: number | undefined
 }
 

@@ -28,7 +28,7 @@ export async function startServer (kind, workload, level) {
   const exited = once(child, 'exit').then(([code, signal]) => { throw new Error(`the ${kind} server of ${workload} ended (${signal ?? `exit status ${code}`})`) })
   exited.catch(() => {}) // whoever waits for an answer will hear of it
   const heard = () => Promise.race([once(child, 'message'), exited])
-  const [{ port }] = await heard()
+  const [{ port, headers = {} }] = await heard()
   const ask = async question => {
     child.send(question)
     const [answer] = await heard()
@@ -36,6 +36,7 @@ export async function startServer (kind, workload, level) {
   }
   return {
     url: `http://127.0.0.1:${port}/mcp`,
+    headers,
     cpu: () => ask('cpu'),
     age: () => ask('age'),
     async stop () {

@@ -6,21 +6,23 @@ import { opening, workloads } from './workloads.js'
 const MOST_WARMING = 8
 const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
 
-/** The plugin and the plain route side by side, checked and warm. */
+/** Two servers side by side, checked and warm: the one that is measured, and the one it is compared with. */
 export class Pair {
   /** Of each round: CPU time per request of both, in µs. */
   rounds = []
 
-  constructor (name, level) {
+  constructor (name, level, { measured, base }) {
     this.name = name
+    this.kinds = { measured, base }
     this.level = level
     this.workload = workloads[name]
   }
 
   async start () {
-    this.plugin = await target('plugin', this)
-    this.plain = await target('plain', this)
-    if (this.plugin.reply !== this.plain.reply) throw new Error(`${this.name}: the plugin and the plain route answer differently:\n${this.plugin.reply}\n${this.plain.reply}`)
+    const { measured, base } = this.kinds
+    this.measured = await target(measured, this)
+    this.base = await target(base, this)
+    if (this.measured.reply !== this.base.reply) throw new Error(`${this.name}: ${measured} and ${base} answer differently:\n${this.measured.reply}\n${this.base.reply}`)
     await this.#both(each => load(each, 1))
     await this.#both(each => each.server.age())
     await this.#warm()
@@ -37,23 +39,23 @@ export class Pair {
     const before = await this.#both(each => each.server.cpu())
     const requests = await this.#both(each => load(each, seconds))
     const after = await this.#both(each => each.server.cpu())
-    const [plugin, plain] = requests.map((count, i) => (after[i] - before[i]) / count)
-    this.rounds.push({ plugin, plain })
+    const [measured, base] = requests.map((count, i) => (after[i] - before[i]) / count)
+    this.rounds.push({ measured, base })
   }
 
   async stop () {
     await this.#both(each => each?.server.stop())
   }
 
-  #both (run) { return Promise.all([run(this.plugin), run(this.plain)]) }
+  #both (run) { return Promise.all([run(this.measured), run(this.base)]) }
 }
 
 /** A server with the request that it gets and the reply that it has given to it. */
 async function target (kind, { name, level, workload }) {
   const server = await startServer(kind, name, level)
   const { url } = server
-  const session = kind === 'plugin' && workload.session ? await openSession(url) : {}
-  const all = { ...headers, ...workload.headers, ...session }
+  const session = kind !== 'plain' && workload.session ? await openSession(url, server.headers) : {}
+  const all = { ...headers, ...server.headers, ...workload.headers, ...session }
   const { status, text } = await post(url, all, workload.message)
   if (status !== 200 || !isDeepStrictEqual(JSON.parse(text), expected(workload))) throw new Error(`${name}: the ${kind} server answers wrongly: ${status} ${text}`)
   if (workload.bad !== undefined) {
@@ -67,8 +69,8 @@ function expected ({ message, answer }) {
   return JSON.parse(JSON.stringify({ jsonrpc: '2.0', id: message.id, result: answer(message.params) }))
 }
 
-async function openSession (url) {
-  const { status, sessionId, text } = await post(url, headers, opening)
+async function openSession (url, own) {
+  const { status, sessionId, text } = await post(url, { ...headers, ...own }, opening)
   if (status !== 200) throw new Error(`initialize was refused: ${text}`)
   return { 'mcp-session-id': sessionId }
 }

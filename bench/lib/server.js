@@ -1,11 +1,12 @@
-// One server in a process of its own, told by its parent what to be: node --expose-gc server.js <plugin | plain> <workload> <logger>
+// One server in a process of its own, told by its parent what to be: node --expose-gc server.js <plugin | plain | auth | redis> <workload> <logger>
 import Fastify from 'fastify'
 import { workloads } from './workloads.js'
 
 const [,, kind, name, level] = process.argv
 const app = Fastify({ logger: level === 'off' ? false : { level } })
 const { default: serve } = await import(`./${kind}.js`)
-await serve(app, workloads[name])
+/** What clients send with each request besides, if anything. */
+const headers = await serve(app, workloads[name])
 await app.listen({ host: '127.0.0.1', port: 0 })
 
 const answers = {
@@ -28,4 +29,4 @@ const answers = {
 
 process.on('message', async question => process.send({ [question]: await answers[question]() }))
 process.on('disconnect', () => process.exit())
-process.send({ port: app.server.address().port })
+process.send({ port: app.server.address().port, headers })

@@ -1,6 +1,7 @@
 import type { Tool } from '../../types/index.js'
 import { Refusal } from '../errors.js'
 import type { Exchange } from '../exchange.js'
+import type { Redact } from './redact.js'
 
 // Asks the user before a tool runs.
 
@@ -48,9 +49,10 @@ export class Confirm {
     calls.restart(exchange)
   }
 
-  private message (args: unknown, { owner, ctx }: Exchange): string | Promise<string> {
+  private message (args: unknown, { owner, ctx, target }: Exchange): string | Promise<string> {
     const { text } = this
-    if (text === true) return [`Run ${this.title}?`, ...shown(args as Record<string, unknown>)].join('\n')
+    const { redact = same } = target as { redact?: Redact | undefined }
+    if (text === true) return [`Run ${this.title}?`, ...shown(redact(args) as Record<string, unknown>)].join('\n')
     if (typeof text === 'string') return text
     return ctx.once(ONCE, async () => {
       const said = await text.call(owner, args as never, ctx)
@@ -59,6 +61,8 @@ export class Confirm {
     })
   }
 }
+
+const same: Redact = args => args
 
 function shown (args: Record<string, unknown>): string[] {
   const all = Object.entries(args)

@@ -96,12 +96,13 @@ export class PromptsFeature implements Feature {
     const entry = this.registry.get(params.name as string)
     if (entry === undefined || !sees(entry.gate, exchange)) throw rpcError('InvalidParams', `there is no prompt ${JSON.stringify(params.name)}; prompts/list names those there are`)
     admit(entry.gate, exchange)
+    exchange.target = entry
     const args = params.arguments ?? {}
     const problem = entry.check?.(args)
     if (problem !== undefined) throw rpcError('InvalidParams', `arguments of prompt "${entry.name}": ${problem}`)
-    exchange.target = entry
     exchange.owner = entry.app
     exchange.timeout = this.options.timeout
+    exchange.endpoint.audit?.called(exchange)
     return entry.handler.call(entry.app, args, exchange.ctx)
   }
 }

@@ -140,6 +140,7 @@ export class ResourcesFeature implements Feature {
     exchange.target = found
     exchange.owner = entry.app
     exchange.timeout = timeout
+    exchange.endpoint.audit?.called(exchange)
     return gathered(entry.read.call(entry.app, variables, exchange.ctx), entry, exchange, limit)
   }
 

@@ -15,6 +15,8 @@ import { limitsOf } from './limits.js'
 import type { Limits } from './limits.js'
 import type { Count } from './rate.js'
 import { mirrorsOf } from './mirror.js'
+import { redactorOf } from './redact.js'
+import type { Redact } from './redact.js'
 import type { Mirror } from './mirror.js'
 
 const NAME = /^[\w.-]{1,128}$/
@@ -33,6 +35,7 @@ export interface Entry {
   readonly gate: Gate
   /** What a call may cost, and whether the user is asked first; undefined where there is nothing to heed. */
   readonly limits: Limits | undefined
+  readonly redact: Redact | undefined
 }
 
 export interface EntryOptions {
@@ -64,6 +67,7 @@ export function entryOf (tool: Tool, app: FastifyInstance, options: EntryOptions
     listed: definitionError(name, () => listedOf(tool, input.schema, output?.schema)),
     checkInput: check(input, true),
     checkOutput: output && check(output, false),
+    redact: redactorOf(input.schema),
     gate: definitionError(name, () => gateOf(tool)),
     limits: definitionError(name, () => limitsOf(tool, options.shared)),
     mirrors: schemaError(name, 'inputSchema', () => mirrorsOf(input.schema))

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Tool } from '../../types/index.js'
-import { CallTimeout, InputFailure, InputUnsupportedError, MCP_ERR_TOOL_DUPLICATE, McpError, Refusal, ToolError, rpcError } from '../errors.js'
+import { BadArguments, CallTimeout, InputFailure, InputUnsupportedError, MCP_ERR_TOOL_DUPLICATE, McpError, Refusal, ToolError, rpcError } from '../errors.js'
 import { text } from '../content.js'
 import type { Exchange } from '../exchange.js'
 import type { Params } from '../jsonrpc.js'
@@ -93,9 +93,9 @@ export class ToolsFeature implements Feature {
     exchange.owner = entry.app
     exchange.timeout = entry.timeout
     const args = params.arguments ?? {}
-    if (entry.limits !== undefined) return entry.limits.run(exchange, args, { check: () => check(entry, args), handle: () => entry.handler.call(entry.app, args, exchange.ctx) }, again)
+    if (entry.limits !== undefined) return entry.limits.run(exchange, args, { check: () => check(entry, args), handle: () => start(entry, args, exchange) }, again)
     check(entry, args)
-    return entry.handler.call(entry.app, args, exchange.ctx)
+    return start(entry, args, exchange)
   }
 }
 
@@ -105,8 +105,10 @@ function check (entry: Entry, args: unknown): void {
   if (problem !== undefined) throw new BadArguments(`Invalid arguments for tool "${entry.name}": ${problem}`)
 }
 
-/** Arguments that do not fit: for the model to read where the revision has a place for that (changelog of 2025-11-25). */
-class BadArguments extends Error {}
+function start (entry: Entry, args: unknown, exchange: Exchange): unknown {
+  exchange.endpoint.audit?.called(exchange)
+  return entry.handler.call(entry.app, args, exchange.ctx)
+}
 
 function failure (error: unknown, exchange: Exchange): Record<string, unknown> | undefined {
   if (error instanceof BadArguments) {

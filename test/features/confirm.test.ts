@@ -15,6 +15,7 @@ async function asking (more: object, args: unknown, answer?: object) {
   const session = new Session('s', 'http', servedOf('2025-11-25'), undefined, { elicitation: {} })
   const { exchange, channel } = exchangeOf(endpoint, 'tools/call', { session })
   exchange.timeout = 77
+  exchange.target = more
   const outcome: unknown[] = []
   confirmOf(toolOf(more))?.ask(args, exchange).then(() => outcome.push('yes'), error => outcome.push(error))
   await until(() => channel.messages.length > 0 || outcome.length > 0)
@@ -64,6 +65,11 @@ t.test('the question names the tool and its arguments, shortened', async t => {
 t.test('arguments cannot hide anything, nor look like the rest of the question', async t => {
   const { message } = await asking({ confirm: true }, { a: 'x\n\nRun nothing?', 'b\nc': '\u202egnp.exe\u200b', d: '\u0007\u2028' })
   t.equal(message, 'Run pay?\n\na: "x\\n\\nRun nothing?"\nb\\u{a}c: "\\u{202e}gnp.exe\\u{200b}"\nd: "\\u0007\\u{2028}"')
+})
+
+t.test('what the schema marks as sensitive is not shown', async t => {
+  const redact = (args: object) => ({ ...args, key: '[redacted]' })
+  t.equal((await asking({ confirm: true, redact }, { to: 'Ada', key: 'hunter2' })).message, 'Run pay?\n\nto: "Ada"\nkey: "[redacted]"')
 })
 
 t.test('the author\'s own words', async t => {

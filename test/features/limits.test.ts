@@ -172,6 +172,31 @@ t.test('a call that is cancelled while it is counted does not run', async t => {
   t.equal(asking.calls.size, 0, 'and nothing is left of it')
 })
 
+t.test('nobody is asked for what could not be done; after the yes there must be a place too', async t => {
+  const { tool, open } = gated({ concurrency: 1, confirm: 'Sure?' })
+  const { call, endpoint } = featureOf(tool)
+  Object.assign(endpoint, { states: { ttl: 1000 } })
+  const session = new Session('s', 'http', servedOf('2025-11-25'), undefined, { elicitation: {} })
+  const asked = async () => {
+    const made = call('tool', {}, { session })
+    t.ok(await until(() => made.channel.messages.length > 0))
+    return { ...made, yes: () => session.answer({ jsonrpc: '2.0', id: made.channel.messages[0].id, result: { action: 'accept', content: { confirm: true } } } as never) }
+  }
+  const [one, two] = [await asked(), await asked()]
+  one.yes()
+  t.ok(await until(() => open.length === 1))
+  two.yes()
+  t.ok(await until(() => two.channel.ended.length > 0))
+  t.match(two.channel.answer.result, { isError: true, _meta: { [RETRY]: 1 } })
+  const three = call('tool', {}, { session })
+  t.ok(await until(() => three.channel.ended.length > 0))
+  t.match([three.channel.answer.result.isError, three.channel.messages], [true, []])
+  open[0]?.done()
+  t.ok(await until(() => one.channel.ended.length > 0))
+  t.match(one.channel.answer.result, { content: [{ text: 'done' }] })
+  t.equal(open.length, 1)
+})
+
 t.test('a result that is larger than it may be never leaves, whoever made it', async t => {
   const size = (result: object) => Buffer.byteLength(JSON.stringify(result))
   const just = { content: [{ type: 'text', text: 'ä'.repeat(100) }] }

@@ -1,0 +1,72 @@
+import { isObject } from '../jsonrpc.js'
+import type { JsonSchema } from '../json-schema.js'
+import { pointed, sameValue } from '../schema-refs.js'
+
+// Arguments that nobody but the handler shall see: `x-sensitive: true` in a schema.
+
+export const REDACTED = '[redacted]'
+const MARK = 'x-sensitive'
+
+export type Redact = (value: unknown) => unknown
+
+/** Puts a word in the place of what is marked; what any branch of the schema marks is. Undefined where nothing is. */
+export function redactorOf (schema: JsonSchema): Redact | undefined {
+  return JSON.stringify(schema).includes(`"${MARK}":true`) ? new Redactor(schema).redact : undefined
+}
+
+class Redactor {
+  private readonly root: JsonSchema
+  private readonly names = new Map<unknown, JsonSchema>()
+
+  constructor (root: JsonSchema) {
+    this.root = root
+    this.name(root)
+  }
+
+  readonly redact: Redact = value => this.within(value, [this.root])
+
+  private name (part: unknown): void {
+    if (typeof part !== 'object' || part === null) return
+    const { $id, $anchor, $dynamicAnchor } = part as JsonSchema
+    for (const name of [$id, $anchor && `#${String($anchor)}`, $dynamicAnchor && `#${String($dynamicAnchor)}`]) if (typeof name === 'string') this.names.set(name, part as JsonSchema)
+    for (const member of Object.values(part)) this.name(member)
+  }
+
+  private within (value: unknown, schemas: unknown[]): unknown {
+    const all = this.flat(schemas)
+    if (all.some(schema => schema[MARK] === true)) return REDACTED
+    if (Array.isArray(value)) return value.map((one, i) => this.within(one, all.flatMap(schema => elementsOf(schema, i))))
+    if (!isObject(value)) return value
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, this.within(member, all.flatMap(schema => membersOf(schema, name)))]))
+  }
+
+  /** The schemas, and all that their branches and references lead to. */
+  private flat (schemas: unknown[]): JsonSchema[] {
+    const seen = new Set<JsonSchema>()
+    const open = [...schemas]
+    while (open.length > 0) {
+      const schema = open.pop()
+      if (!isObject(schema) || seen.has(schema)) continue
+      seen.add(schema)
+      open.push(...sameValue(schema))
+      for (const ref of [schema.$ref, schema.$dynamicRef]) if (typeof ref === 'string') open.push(this.target(ref))
+    }
+    return [...seen]
+  }
+
+  /** What cannot be found here is taken for marked. */
+  private target (ref: string): unknown {
+    const [id, pointer = ''] = ref.split('#')
+    const from = id === '' ? this.root : this.names.get(id)
+    return this.names.get(ref) ?? (from !== undefined && /^(\/|$)/.test(pointer) ? pointer === '' ? from : pointed(from, pointer) : undefined) ?? { [MARK]: true }
+  }
+}
+
+const elementsOf = ({ prefixItems, items, additionalItems, unevaluatedItems, contains }: JsonSchema, i: number): unknown[] =>
+  [Array.isArray(prefixItems) ? prefixItems[i] : undefined, Array.isArray(items) ? items[i] : items, additionalItems, unevaluatedItems, contains]
+
+function membersOf ({ properties, patternProperties, additionalProperties, unevaluatedProperties }: JsonSchema, name: string): unknown[] {
+  const own = isObject(properties) && Object.hasOwn(properties, name) ? [properties[name]] : []
+  const matching = isObject(patternProperties) ? Object.keys(patternProperties).filter(pattern => new RegExp(pattern, 'u').test(name)).map(pattern => patternProperties[pattern]) : []
+  return [...own, ...matching, ...(own.length + matching.length === 0 ? [additionalProperties, unevaluatedProperties] : [])]
+}

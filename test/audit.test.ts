@@ -1,0 +1,159 @@
+import { Type } from '@sinclair/typebox'
+import t, { type Test } from 'tap'
+import { Audit } from '../lib/audit.js'
+import { CallCancelled, McpError } from '../lib/errors.js'
+import type { CallEvent, ErrorEvent, McpOptions, ResultEvent } from '../types/index.js'
+import mcpPlugin from '../lib/index.js'
+import { build, defineTool, secret, ToolError } from './support/app.js'
+import { endpointOf, exchangeOf } from './support/doubles.js'
+import { legacy, modern } from './support/http.js'
+import { until } from './support/time.js'
+
+const { definePrompt, defineResource } = mcpPlugin
+const login = Type.Object({ user: Type.String(), password: Type.String({ minLength: 3, 'x-sensitive': true }) })
+const sleep = async (ms: number, signal: AbortSignal) => await new Promise((resolve, reject) => {
+  const timer = setTimeout(resolve, ms)
+  signal.addEventListener('abort', () => { clearTimeout(timer); reject(signal.reason) })
+})
+const tools = [
+  defineTool({ name: 'login', inputSchema: login, handler: ({ user }) => `hello ${user}` }),
+  defineTool({ name: 'lacking', scopes: ['files:write', 'files:read'], handler: () => 'never' }),
+  defineTool({ name: 'wrong', handler: () => { throw new ToolError('no such city') } }),
+  defineTool({ name: 'broken', handler: () => { throw new Error(secret) } }),
+  defineTool({ name: 'protocol', handler: () => { throw new McpError(-32603, 'not today') } }),
+  defineTool({ name: 'late', timeout: 60, handler: async (_, { signal }) => { await sleep(10_000, signal); return 'never' } }),
+  defineTool({ name: 'long', handler: async (_, { signal }) => { await sleep(10_000, signal); return 'never' } }),
+  defineTool({ name: 'ask', handler: async (_, ctx) => (await ctx.elicit('Sure?', Type.Object({ sure: Type.Boolean() }))).action })
+]
+
+type Heard = ['onCall', CallEvent] | ['onResult', ResultEvent] | ['onError', ErrorEvent]
+
+async function audited (t: Test, options: McpOptions = {}) {
+  const server = await build(t, { bare: true, options: { tools, ...options } })
+  const heard: Heard[] = []
+  for (const name of ['onCall', 'onResult', 'onError'] as const) server.app.mcp.addHook(name, (event: any) => { heard.push([name, event]) })
+  const told = () => heard.splice(0).map(([name, event]) => [name, event.name, ...('outcome' in event ? [event.outcome] : [])])
+  return { ...server, heard, told }
+}
+
+t.test('what came of each call is told, whatever the revision', async t => {
+  const { url, told } = await audited(t)
+  for (const client of [await legacy(url, '2025-11-25', { t }), modern(url, { t })]) {
+    const rows: [string, object, string[][]][] = [
+      ['login', { user: 'ada', password: 'hunter2' }, [['onCall', 'login'], ['onResult', 'login', 'ok']]],
+      ['login', { user: 'ada', password: 5 }, [['onError', 'login', 'invalid']]],
+      ['lacking', {}, [['onError', 'lacking', 'denied']]],
+      ['none', {}, [['onError', 'none', 'invalid']]],
+      ['wrong', {}, [['onCall', 'wrong'], ['onResult', 'wrong', 'tool-error']]],
+      ['broken', {}, [['onCall', 'broken'], ['onError', 'broken', 'error']]],
+      ['protocol', {}, [['onCall', 'protocol'], ['onError', 'protocol', 'error']]],
+      ['late', {}, [['onCall', 'late'], ['onError', 'late', 'timeout']]]
+    ]
+    for (const [name, args, expected] of rows) {
+      await client.request('tools/call', { name, arguments: args })
+      t.strictSame(told(), expected, `${client.dialect.revision} ${name}`)
+    }
+  }
+})
+
+t.test('a call over a limit of its tool, and one that its user does not want, is denied: its handler does not run', async t => {
+  const { url, told, heard } = await audited(t, { tools: [defineTool({ name: 'scarce', rateLimit: { max: 1, timeWindow: 60_000 }, handler: () => 'ran' }), defineTool({ name: 'wanted', confirm: true, handler: () => 'ran' })] })
+  const client = modern(url, { t, meta: { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } } })
+  await client.call('scarce')
+  t.strictSame(told(), [['onCall', 'scarce'], ['onResult', 'scarce', 'ok']])
+  await client.call('scarce')
+  t.match(heard, [['onError', { duration: 0, message: /called too often/ }]])
+  t.strictSame(told(), [['onError', 'scarce', 'denied']])
+  for (const [action, last] of [['decline', [['onError', 'wanted', 'denied']]], ['accept', [['onCall', 'wanted'], ['onResult', 'wanted', 'ok']]]] as const) {
+    const { result } = await client.call('wanted')
+    t.strictSame(told(), [['onResult', 'wanted', 'asked']])
+    const [key] = Object.keys(result.inputRequests)
+    await client.request('tools/call', { name: 'wanted', requestState: result.requestState, inputResponses: { [key as string]: { action, ...(action === 'accept' && { content: { confirm: true } }) } } })
+    t.strictSame(told(), last)
+  }
+})
+
+t.test('a call that is taken back, or whose client leaves, is told of', async t => {
+  const { url, told, app } = await audited(t)
+  const client = await legacy(url, '2025-11-25', { t })
+  client.request('tools/call', { name: 'long' }, { id: 'long' })
+  t.ok(await until(() => app.mcp.stats().calls === 1))
+  await client.notify('notifications/cancelled', { requestId: 'long' })
+  t.ok(await until(() => app.mcp.stats().calls === 0))
+  t.strictSame(told(), [['onCall', 'long'], ['onError', 'long', 'cancelled']])
+})
+
+t.test('a question is told of, and so is the call that comes again with its answer', async t => {
+  const { url, told } = await audited(t)
+  const client = modern(url, { t, meta: { 'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } } } })
+  const { result } = await client.request('tools/call', { name: 'ask' }) as any
+  t.strictSame(told(), [['onCall', 'ask'], ['onResult', 'ask', 'asked']])
+  const [key] = Object.keys(result.inputRequests)
+  await client.request('tools/call', { name: 'ask', requestState: result.requestState, inputResponses: { [key as string]: { action: 'accept', content: { sure: true } } } })
+  t.strictSame(told(), [['onCall', 'ask'], ['onResult', 'ask', 'ok']])
+})
+
+t.test('prompts and resources are told of, and lists are not', async t => {
+  const { url, told } = await audited(t, {
+    prompts: [definePrompt({ name: 'greet', argsSchema: Type.Object({ who: Type.String({ minLength: 2 }) }), handler: ({ who }) => who })],
+    resources: [defineResource({ uri: 'mem://a', name: 'a', read: () => 'a' })]
+  })
+  const client = await legacy(url, '2025-11-25', { t })
+  for (const [method, params] of [['tools/list', {}], ['prompts/get', { name: 'greet', arguments: { who: 'ada' } }], ['prompts/get', { name: 'greet', arguments: { who: 'a' } }], ['resources/read', { uri: 'mem://a' }], ['resources/read', { uri: 'mem://b' }]] as const) await client.request(method, params)
+  t.strictSame(told(), [['onCall', 'greet'], ['onResult', 'greet', 'ok'], ['onError', 'greet', 'invalid'], ['onCall', 'mem://a'], ['onResult', 'mem://a', 'ok'], ['onError', 'mem://b', 'invalid']])
+})
+
+t.test('who, what, how long: and nothing of what is marked', async t => {
+  const { url, heard, log } = await audited(t, { auth: { authenticate: () => ({ subject: 'ada', scopes: ['x'] }) } })
+  const client = await legacy(url, '2025-11-25', { t })
+  await client.request('tools/call', { name: 'login', arguments: { user: 'ada', password: 'hunter2' } })
+  await client.request('tools/call', { name: 'login', arguments: { user: 5, password: 'hunter2' } })
+  await client.request('tools/call', { name: 'login', arguments: { user: 'ada', password: '!7' } })
+  await client.request('tools/call', { name: 'broken' })
+  t.equal(heard[0]?.[1].request?.method, 'POST')
+  const [call, result, ...errors] = heard.map(([name, { request, ...event }]) => [name, event]) as [Heard, Heard, ...Heard[]]
+  t.match(call, ['onCall', { method: 'tools/call', name: 'login', arguments: { user: 'ada', password: '[redacted]' }, auth: { subject: 'ada', scopes: ['x'] }, client: { name: String }, session: String, revision: '2025-11-25', id: Number }])
+  t.match(result, ['onResult', { outcome: 'ok', duration: Number }])
+  t.match(errors[0], ['onError', { outcome: 'invalid', duration: 0, message: /user must be string/, errorId: undefined }])
+  const broken = errors.at(-1) as ['onError', ErrorEvent]
+  t.match(broken[1], { outcome: 'error', message: /failed unexpectedly/, errorId: /^\w{8}$/ })
+  t.match(log.filter(({ level }) => level === 50), [{ errorId: broken[1].errorId, err: { message: secret } }], 'the log has the whole of it under that id')
+  const said = JSON.stringify([call, result, errors, log])
+  for (const hidden of ['hunter2', '!7']) t.notOk(said.includes(hidden), hidden)
+  t.notOk(JSON.stringify(errors).includes(secret))
+})
+
+t.test('a hook changes nothing, and what it throws is logged', async t => {
+  const { url, app, log } = await audited(t, { auth: { authenticate: () => ({ subject: 'ada', scopes: [] }) } })
+  const hook = (event: any) => {
+    event.auth.scopes.push('files:write', 'files:read')
+    event.arguments.user = 'eve'
+    event.name = 'other'
+  }
+  app.mcp.addHook('onCall', hook)
+  app.mcp.addHook('onResult', async () => { throw new Error('no disk') })
+  const client = await legacy(url, '2025-11-25', { t })
+  for (let i = 0; i < 2; i++) t.match(await client.request('tools/call', { name: 'login', arguments: { user: 'ada', password: 'hunter2' } }), { result: { content: [{ text: 'hello ada' }] } })
+  t.match(await client.request('tools/call', { name: 'lacking' }), { error: { message: /files:write/ } }, 'and gives nobody a scope')
+  t.match(log.filter(({ level }) => level === 50).map(({ hook, err }: any) => [hook, err.message]), [['onCall', /read only/], ['onResult', 'no disk'], ['onCall', /read only/], ['onResult', 'no disk']])
+})
+
+t.test('a hook that cannot be one is refused', async t => {
+  const { app } = await audited(t)
+  t.throws(() => app.mcp.addHook('onRequest' as never, (() => {}) as never), { code: 'MCP_ERR_HOOK', message: /"onRequest"; there are onCall, onResult, onError/ })
+  t.throws(() => app.mcp.addHook('onCall', 'x' as never), { code: 'MCP_ERR_HOOK', message: /must be a function, got string/ })
+})
+
+t.test('a call that began before anybody listened has no length, and one of another method is not told', async t => {
+  const { endpoint } = endpointOf()
+  const audit = new Audit()
+  const heard: ErrorEvent[] = []
+  audit.add('onError', event => { heard.push(event) })
+  const { exchange } = exchangeOf(endpoint, 'tools/call', { params: [] as never })
+  audit.failed(exchange, new CallCancelled('x'), 'x')
+  exchange.method = { name: 'tools/call', asks: true, params: {} as never, call: () => {} }
+  audit.failed(exchange, new CallCancelled('x'), 'x')
+  audit.answered(exchange, 'ok')
+  t.match(heard, [{ outcome: 'cancelled', name: undefined, arguments: undefined }])
+  t.ok((heard[0]?.duration ?? 1) < 1)
+})
