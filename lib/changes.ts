@@ -16,6 +16,9 @@ const METHODS: Record<Change['kind'], string> = {
   resource: 'notifications/resources/updated'
 }
 
+/** All that may have changed for who listens to these resources. */
+export const anything = (uris: Iterable<string> = []): Change[] => [{ kind: 'tools' }, { kind: 'prompts' }, { kind: 'resources' }, ...[...uris].map(uri => ({ kind: 'resource' as const, uri }))]
+
 export const changeText = (change: Change, meta?: Record<string, unknown>): string => {
   if (meta === undefined && change.uri === undefined) return `{"jsonrpc":"2.0","method":"${METHODS[change.kind]}"}`
   return notificationText(METHODS[change.kind], { _meta: meta, uri: change.uri })

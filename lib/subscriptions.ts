@@ -1,4 +1,4 @@
-import { changeText } from './changes.js'
+import { anything, changeText } from './changes.js'
 import type { Change } from './changes.js'
 
 /** A stream held open for changes: a GET stream, HTTP+SSE, `subscriptions/listen` or stdio. */
@@ -6,6 +6,8 @@ export interface Subscription {
   wants (change: Change): boolean
   /** `plain` is the message of the handshake revisions, the same text for all; `at` its place in the journal, where processes share one. */
   deliver (change: Change, plain: string, at?: string): void
+  /** The resources whose updates it wants. */
+  readonly uris?: Iterable<string> | undefined
   /** False while nobody is connected to a stream that can be come back to. */
   readonly connected?: boolean
   /** Any message, on a stream that takes more than changes. */
@@ -65,6 +67,13 @@ export class Subscriptions {
   publish (change: Change, at?: string): void {
     const plain = changeText(change)
     for (const subscription of this.open) if (subscription.wants(change)) subscription.deliver(change, plain, at)
+  }
+
+  /** What changed is not known: each is told of all that it wants to be told of. */
+  missed (): void {
+    for (const subscription of this.open) {
+      for (const change of anything(subscription.uris)) if (subscription.wants(change)) subscription.deliver(change, changeText(change))
+    }
   }
 
   end (): void {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { changeText } from '../lib/changes.js'
+import { anything, changeText } from '../lib/changes.js'
 import type { Change } from '../lib/changes.js'
 
 t.test('each change has its notification', async t => {
@@ -10,6 +10,12 @@ t.test('each change has its notification', async t => {
     [{ kind: 'resource', uri: 'mem://a' }, { method: 'notifications/resources/updated', params: { uri: 'mem://a' } }]
   ]
   for (const [change, message] of rows) t.strictSame(JSON.parse(changeText(change)), { jsonrpc: '2.0', ...message }, change.kind)
+})
+
+t.test('anything is the lists, and the resources that somebody listens to', async t => {
+  const lists = [{ kind: 'tools' }, { kind: 'prompts' }, { kind: 'resources' }]
+  t.strictSame(anything(), lists)
+  t.strictSame(anything(new Set(['mem://a', 'mem://b'])), [...lists, { kind: 'resource', uri: 'mem://a' }, { kind: 'resource', uri: 'mem://b' }])
 })
 
 t.test('what belongs to a subscription says so in _meta', async t => {

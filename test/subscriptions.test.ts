@@ -33,6 +33,17 @@ t.test('a change goes to those who want it, with its plain message', async t => 
   t.strictSame(prompts.heard, [])
 })
 
+t.test('where it is not known what changed, each is told of all that it wants, its resources one by one', async t => {
+  const subscriptions = new Subscriptions()
+  const [tools, resource] = [new Listener('tools'), Object.assign(new Listener('resource'), { uris: ['mem://a', 'mem://b'] })]
+  subscriptions.add(tools)
+  subscriptions.add(resource)
+  subscriptions.missed()
+  t.strictSame(tools.heard.map(([change]) => change), [{ kind: 'tools' }])
+  t.strictSame(resource.heard.map(([change]) => change), [{ kind: 'resource', uri: 'mem://a' }, { kind: 'resource', uri: 'mem://b' }])
+  t.match(resource.heard[1]?.[1], /resources\/updated.*mem:\/\/b/)
+})
+
 t.test('a stream that nobody is connected to is there, but does not count', async t => {
   const subscriptions = new Subscriptions()
   const away = Object.assign(new Listener('tools'), { connected: true })

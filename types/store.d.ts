@@ -11,7 +11,10 @@ export interface LogLimits {
 }
 
 export interface LogEntry {
-  /** Greater, compared as text, than that of every entry before it in the same log. */
+  /**
+   * Greater, compared as text, than that of every entry before it in the same log: thirteen digits of a time in milliseconds, a hyphen,
+   * and six digits that tell apart what came in the same one.
+   */
   readonly id: string
   readonly entry: string
 }
@@ -21,10 +24,12 @@ export interface LogReading {
   readonly entries: readonly LogEntry[]
   /** False if entries that came after the one asked for have been dropped. */
   readonly complete: boolean
+  /** The id of the newest entry of the log, whether it is among `entries` or not. */
+  readonly last: string
 }
 
 /**
- * Where several processes keep what they have in common. Everything in it has a lifetime. Each method is one step: no other is seen
+ * Where several processes keep what they have in common. Everything in it has a lifetime, which is finite. Each method is one step: no other is seen
  * half-way through it. A method rejects in a bounded time if the store cannot be reached.
  */
 export interface Store {
@@ -41,8 +46,9 @@ export interface Store {
    */
   append (log: string, entry: string, limits: LogLimits): Promise<string>
   /**
-   * The entries after the one with that id, which need not be there any more; all of them for `''`. `undefined` if there is no such log.
-   * In the same step `tell` becomes the channel that hears of the entries to come; `''` is none.
+   * The entries after the one with that id, which need not be there any more; none where some of them have been dropped. All there are
+   * for `''`. `undefined` if there is no such log. In the same step `tell` becomes the channel that hears of the entries to come; `''` is
+   * none. With `limit` there are so many at most, the oldest of them: what is in a log is not brought in one piece.
    */
-  read (log: string, after: string, options?: { readonly tell?: string }): Promise<LogReading | undefined>
+  read (log: string, after: string, options?: { readonly tell?: string, readonly limit?: number }): Promise<LogReading | undefined>
 }

@@ -8,9 +8,12 @@ export interface Backing {
   broker: Broker
   /** Counts for all processes, where it can. */
   count?: RedisStore['count']
+  /** Resolves when it can be asked, or after a while without. */
+  ready (): Promise<void>
   health (): Health
   close (): void
 }
+
 export interface Health { ok: boolean, since: number, error: string | undefined }
 
 const FINE: Health = { ok: true, since: Date.now(), error: undefined }
@@ -26,7 +29,7 @@ export async function redisBacking ({ client, prefix, timeout }: RedisSettings, 
   })
   const broker = new RedisBroker(client, commands, { prefix, timeout })
   const store = new RedisStore(commands, prefix)
-  return { store, broker, count: (key, ms) => store.count(key, ms), health: () => commands.health, close: () => commands.close() }
+  return { store, broker, count: (key, ms) => store.count(key, ms), ready: () => commands.ready(), health: () => commands.health, close: () => commands.close() }
 }
 
-export const givenBacking = (store: Store, broker: Broker): Backing => ({ store, broker, health: () => FINE, close () {} })
+export const givenBacking = (store: Store, broker: Broker): Backing => ({ store, broker, ready: async () => {}, health: () => FINE, close () {} })

@@ -4,10 +4,11 @@ import type { Backing, Health } from './backing.js'
 import type { Served } from '../method.js'
 import type { SessionLimits } from '../session-limits.js'
 import type { Subscriptions } from '../subscriptions.js'
+import type { Event } from './event.js'
 import { Journal } from './journal.js'
-import type { Event } from './journal.js'
 import { Member } from './member.js'
 import { ClusterStreams } from './replays.js'
+import { Said } from './said.js'
 import { ClusterSessions } from './sessions.js'
 
 const HOUR = 3_600_000
@@ -34,21 +35,27 @@ export class Cluster {
   readonly streams: ClusterStreams
   private readonly journal: Journal
   private readonly subscriptions: Subscriptions
+  private readonly said = new Said()
 
-  constructor ({ backing, log, limits, timeout, subscriptions, served, lifetime = LIFETIME }: ClusterOptions) {
+  constructor ({ backing, log, limits: { idle: given, ...limits }, timeout, subscriptions, served, lifetime = LIFETIME }: ClusterOptions) {
     this.subscriptions = subscriptions
     this.backing = backing
     this.member = new Member({ ...backing, log, lifetime })
     this.streams = new ClusterStreams(this.member, timeout === 0 ? 24 * HOUR : timeout, limits.replay)
-    this.journal = new Journal(this.member, { event: (event, id) => this.follow(event, id), missed: () => this.missed() }, Math.max(HOUR, limits.idle))
-    this.sessions = new ClusterSessions({ member: this.member, journal: this.journal, streams: this.streams, idle: limits.idle }, limits, served)
+    // What is shared has an end: a process that dies takes nothing back. A session that is in use is renewed long before.
+    const idle = Number.isFinite(given) ? given : HOUR
+    this.journal = new Journal(this.member, { event: (event, id) => this.follow(event, id), missed: () => this.subscriptions.missed() }, Math.max(HOUR, idle))
+    this.sessions = new ClusterSessions({ member: this.member, journal: this.journal, streams: this.streams, idle }, { idle, ...limits }, served)
+    // After the sessions: who wants to be told of a change may have changed, too.
+    this.member.onGap(() => this.journal.catchUp(), () => this.journal.pause())
+    this.member.onTick(() => { for (const change of this.said.late()) this.subscriptions.publish(change) })
   }
 
   /** Resolves when the processes hear each other, or after a while without. */
   async start (): Promise<void> {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<void>(resolve => { timer = setTimeout(resolve, PATIENCE) })
-    const started = this.member.start().then(() => this.journal.start()).catch((error: unknown) => {
+    const started = this.backing.ready().then(() => this.member.start()).catch((error: unknown) => {
       this.member.log.warn({ err: error }, 'what the processes of this server share cannot be reached yet')
     })
     await Promise.race([started, late])
@@ -57,10 +64,11 @@ export class Cluster {
 
   /** Tells the listeners of all processes; those of this one in any case. */
   publish (change: Change): void {
-    this.journal.append({ kind: 'change', change }).catch((error: unknown) => {
+    const nth = this.said.say(change)
+    this.journal.append({ kind: 'change', change, by: this.member.id, nth }).catch((error: unknown) => {
       // That Redis is away has been logged already, once.
       this.member.log[this.health.ok ? 'warn' : 'debug']({ err: error, change }, 'other processes could not be told of a change')
-      this.subscriptions.publish(change)
+      if (this.said.heard(nth)) this.subscriptions.publish(change)
     })
   }
 
@@ -76,10 +84,9 @@ export class Cluster {
   get health (): Health { return this.backing.health() }
 
   private follow (event: Event, id: string): void {
-    if (event.kind === 'change') this.subscriptions.publish(event.change, id)
-    else this.sessions.mine(event.session)?.follow(event, id)
+    if (event.kind === 'change') {
+      const { change, by, nth } = event
+      if (by !== this.member.id || this.said.heard(nth as number)) this.subscriptions.publish(change, id)
+    } else this.sessions.mine(event.session)?.follow(event, id)
   }
-
-  /** Whoever listens is told that anything may have changed. */
-  private missed (): void { for (const kind of ['tools', 'prompts', 'resources'] as const) this.subscriptions.publish({ kind }) }
 }

@@ -1,4 +1,5 @@
-import type { Change } from '../changes.js'
+import { eventOf } from './event.js'
+import type { Event } from './event.js'
 import type { Announcement, Member } from './member.js'
 
 // What concerns all sessions, in one order for all processes: changes, and which stream of a session brings them. A write for each
@@ -6,13 +7,10 @@ import type { Announcement, Member } from './member.js'
 
 const LOG = '{journal}'
 const LIMITS = { max: 10_000, size: 4_194_304 }
-
-export type Event =
-  | { kind: 'change', change: Change }
-  /** From here on a session hears of changes on this stream. */
-  | { kind: 'listen', session: string, stream: string, process: string }
-  /** The connection of that stream is gone. */
-  | { kind: 'left', session: string, stream: string }
+/** How many entries are read in one piece: the store has others to serve. */
+const PAGE = 500
+/** How far the clock of the store may be behind that of this process, in ms. */
+const SKEW = 86_400_000
 
 export interface Reader {
   event (event: Event, id: string): void
@@ -25,53 +23,119 @@ export class Journal {
   private readonly reader: Reader
   private readonly ttl: number
   /** The newest event that was heard; undefined before it is known where the journal stands. */
-  private last: string | undefined
+  private heard: string | undefined
+  /** How often announcements may have been missed, and up to which of these times all is known: until then what is announced has to wait for those before it. */
+  private gaps = 0
+  private mended = 0
+  /** What is announced while the journal is read. What was announced before is in the journal by then. */
+  private early: { id: string, event: Event }[] | undefined
+  /** What was read last, and may be announced yet. */
+  private readonly read = new Set<string>()
 
   constructor (member: Member, reader: Reader, ttl: number) {
     this.member = member
     this.reader = reader
     this.ttl = ttl
     member.onEntry((...announcement) => this.announced(announcement))
-    member.onGap(() => { this.catchUp() })
   }
+
+  /** A place that nobody is at before now. While the journal is empty it is as early as clocks may differ. */
+  get now (): string { return this.heard || `${String(Date.now() - SKEW).padStart(13, '0')}-000000` }
 
   /** Its place in the journal. All processes hear of it. */
   async append (event: Event): Promise<string> {
     return await this.member.store.append(LOG, JSON.stringify(event), { ...LIMITS, ttl: this.ttl, tell: this.member.all })
   }
 
-  /** Finds out where the journal stands; what came before is nobody's here. */
-  async start (): Promise<void> {
-    const reading = await this.member.store.read(LOG, '')
-    this.last ??= reading?.entries.at(-1)?.id ?? ''
+  /** Every event from one place to another; false where some are not kept any more. */
+  async between (after: string, until: string, each: (event: Event, id: string) => void): Promise<boolean> {
+    for (let at = after; at < until;) {
+      const reading = await this.member.store.read(LOG, at, { limit: PAGE })
+      if (reading?.complete === false && at !== '') return false
+      for (const { id, entry } of reading?.entries ?? []) {
+        if (id > until) return true
+        const event = eventOf(entry)
+        if (event !== undefined) each(event, id)
+      }
+      const last = reading?.entries.at(-1)?.id
+      if (last === undefined) return true
+      at = last
+    }
+    return true
   }
 
-  async since (after: string): Promise<{ events: { id: string, event: Event }[], complete: boolean }> {
-    const reading = await this.member.store.read(LOG, after)
-    return { events: (reading?.entries ?? []).map(({ id, entry }) => ({ id, event: JSON.parse(entry) })), complete: reading?.complete ?? true }
+  /** Messages may have been missed. */
+  pause (): void { this.gaps++ }
+
+  /**
+   * Takes what came after the newest event that was heard; at first, finds out where the journal stands: what came before is nobody's here.
+   * @throws Error where the store cannot be reached; then nothing that is announced is taken until it can
+   */
+  async catchUp (): Promise<void> {
+    const { heard, gaps } = this
+    this.early = []
+    try {
+      const last = (await this.member.store.read(LOG, heard ?? '', { limit: 0 }))?.last ?? ''
+      if (heard === undefined) this.heard = last
+      // Where the end is before what was heard it is another journal: Redis was replaced, or what was heard was never in it.
+      else if (last < heard || !await this.follow(heard, last)) await this.begin(last)
+      this.settle(gaps, heard === undefined)
+    } finally {
+      this.early = undefined
+    }
+  }
+
+  private async follow (after: string, until: string): Promise<boolean> {
+    const events: { id: string, event: Event }[] = []
+    if (!await this.between(after, until, (event, id) => events.push({ id, event }))) return false
+    this.read.clear()
+    for (const { id, event } of events) {
+      this.read.add(id)
+      this.take(id, event)
+    }
+    return true
+  }
+
+  /** What changed cannot be told any more; which streams bring what is new can. */
+  private async begin (until: string): Promise<void> {
+    const listening: { id: string, event: Event }[] = []
+    const newest = new Map<string, Event>()
+    if (!await this.between('', until, (event, id) => {
+      if (event.kind === 'change') return
+      listening.push({ id, event })
+      newest.set(event.session, event)
+    })) throw new Error('the journal was cut while it was read')
+    this.heard = until
+    for (const { id, event } of listening) {
+      // One that has left since is no reason for others to come forward.
+      if (event.kind === 'listen' || (event.kind === 'left' && newest.get(event.session) === event)) this.reader.event(event, id)
+    }
+    this.reader.missed()
+  }
+
+  /** From now on what is announced is taken as it comes, unless something may have been missed meanwhile. */
+  private settle (gaps: number, first: boolean): void {
+    const { early = [] } = this
+    this.early = undefined
+    this.mended = gaps
+    if (gaps < this.gaps) return
+    for (const { id, event } of early) if (first || id > (this.heard as string)) this.take(id, event)
   }
 
   private announced ([log, id, entry]: Announcement): boolean {
     if (log !== LOG) return false
-    if (this.last === undefined || id > this.last) this.take(id, JSON.parse(entry))
+    const event = eventOf(entry)
+    if (event === undefined) this.member.log.warn({ id }, 'an entry of the journal says nothing that is known here')
+    else if (this.early !== undefined) this.early.push({ id, event })
+    else if (this.heard === undefined) this.take(id, event)
+    else if (this.mended < this.gaps || this.read.delete(id)) return true
+    else if (id > this.heard) this.take(id, event)
+    else this.member.recover()
     return true
   }
 
   private take (id: string, event: Event): void {
-    this.last = id
+    this.heard = id
     this.reader.event(event, id)
-  }
-
-  private async catchUp (): Promise<void> {
-    const { last } = this
-    if (last === undefined) return
-    try {
-      const { events, complete } = await this.since(last)
-      if (!complete) this.reader.missed()
-      for (const { id, event } of events) if (id > (this.last as string)) this.take(id, event)
-    } catch (error) {
-      this.member.log.warn({ err: error }, 'what changed while Redis was away could not be read')
-      this.reader.missed()
-    }
   }
 }

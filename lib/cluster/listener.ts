@@ -1,9 +1,9 @@
-import { changeText } from '../changes.js'
+import { anything, changeText } from '../changes.js'
 import type { Change } from '../changes.js'
 import { reached, rpcError } from '../errors.js'
 import type { Sink } from '../replay.js'
 import type { Subscription } from '../subscriptions.js'
-import type { Event } from './journal.js'
+import type { Event } from './event.js'
 import { logOf, OWN } from './record.js'
 import type { ClusterSession } from './session.js'
 import { streamId } from './stream.js'
@@ -11,7 +11,6 @@ import { streamId } from './stream.js'
 const STREAM_ID = /^-([0-9a-f]{12}_[0-9a-f]{8})\.(\d{13}-\d{6})\.(\d{13}-\d{6})$/
 /** How long a stream waits for its own place in the journal, in ms. */
 const PATIENCE = 5_000
-const LISTS = ['tools', 'prompts', 'resources'] as const
 
 /** How far a stream is: in the journal, and in the messages for its session. */
 export interface Place { stream: string, journal: string, own: string }
@@ -59,6 +58,7 @@ export class Listener implements Subscription {
     const at = await reached(this.take(journal.append({ kind: 'listen', session, stream, process })))
     this.place = { stream, journal: at, own: at, ...lost }
     if (lost === undefined) return []
+    if (lost.journal > at) throw gone()
     const own = await reached(member.store.read(logOf(session, OWN), lost.own))
     if (own?.complete === false) throw gone()
     const messages = own?.entries.map(({ id, entry }) => ({ text: entry.slice(1), place: { own: id } })) ?? []
@@ -77,6 +77,7 @@ export class Listener implements Subscription {
 
   write (text: string): void { this.sink?.event(this.start, text) }
 
+  get uris (): Iterable<string> { return this.session.subscriptions }
   get newest (): boolean { return this.bringing === this.id }
   wants (change: Change): boolean { return this.newest && this.session.wants(change) }
 
@@ -146,24 +147,21 @@ export class Listener implements Subscription {
 
   /** What the journal has for this stream between where it was and where it is: another stream of the session may have brought the rest. */
   private async missed (lost: Place, until: string): Promise<Missed[]> {
-    const { events, complete } = await reached(this.session.shared.journal.since(lost.journal))
-    // What cannot be told any more may have been anything.
-    const missed = complete ? [] : this.everything()
+    const missed: Missed[] = []
     let brings: string | undefined = this.id
-    for (const { id, event } of events) {
-      if (id > until) break
+    const complete = await reached(this.session.shared.journal.between(lost.journal, until, (event, id) => {
       if (event.kind === 'change') {
         if ((brings ?? this.id) === this.id && this.session.wants(event.change)) missed.push({ text: changeText(event.change), place: { journal: id } })
-      } else if (event.session !== this.session.id) continue
-      else if (event.kind === 'listen') brings = event.stream
-      else if (brings === event.stream) brings = undefined
-    }
-    return missed
+      } else if (event.session !== this.session.id) return
+      if (event.kind === 'listen') brings = event.stream
+      else if (event.kind === 'left' && brings === event.stream) brings = undefined
+    }))
+    // What cannot be told any more may have been anything.
+    return complete ? missed : this.everything(until)
   }
 
-  private everything (): Missed[] {
-    const changes: Change[] = [...LISTS.map(kind => ({ kind })), ...[...this.session.subscriptions].map(uri => ({ kind: 'resource' as const, uri }))]
-    return changes.map(change => ({ text: changeText(change), place: {} }))
+  private everything (until: string): Missed[] {
+    return anything(this.uris).map(change => ({ text: changeText(change), place: { journal: until } }))
   }
 }
 

@@ -10,6 +10,8 @@ export interface SessionRecord {
   principal?: string | undefined
   client?: Implementation | undefined
   capabilities: ClientCapabilities
+  /** Where the journal was before there was the session: none of its streams has been there. */
+  since?: string | undefined
   level?: Session['logLevel']
   uris?: string[] | undefined
   /** The stream that brings changes, and the process that holds it. */

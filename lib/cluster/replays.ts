@@ -30,7 +30,7 @@ export class ClusterStreams {
     member.onEntry((...announcement) => this.announced(announcement))
     member.on('reader', ({ log, process, reads }: Note) => { this.writing.get(log)?.readBy(process, reads) })
     member.on('release', ({ log }: Note) => { this.reading.get(log)?.release() })
-    member.onGap(() => { for (const tail of this.reading.values()) tail.catchUp().catch(() => {}) })
+    member.onGap(() => Promise.all([...this.reading.values()].map(tail => tail.catchUp())))
     member.onTick(() => { this.look() })
   }
 
@@ -87,8 +87,12 @@ export class ClusterStreams {
 
   private async check (tail: Tail): Promise<void> {
     if (await this.member.alive(tail.producer) !== false) return
-    // Its last words may still be on their way.
-    await tail.catchUp().catch(() => {})
+    // Its last words may still be on their way. If they cannot be read now, there will be another look.
+    try {
+      await tail.catchUp()
+    } catch {
+      return
+    }
     tail.fail('the process that served this call is gone')
     this.reading.delete(tail.log)
   }

@@ -4,7 +4,8 @@ import type { Served } from '../method.js'
 import type { KeptStream } from '../replay.js'
 import { Session } from '../sessions.js'
 import type { SessionBounds } from '../session-limits.js'
-import type { Event, Journal } from './journal.js'
+import type { Event } from './event.js'
+import type { Journal } from './journal.js'
 import type { Listener } from './listener.js'
 import { channelOf } from './member.js'
 import type { Member } from './member.js'
@@ -54,6 +55,9 @@ export class ClusterSession extends Session {
 
   /** Where messages for the session go. */
   get listening (): SessionRecord['listening'] { return this.record.listening }
+
+  /** Whether one of its streams may have been at that place of the journal. */
+  mayHaveBeenAt (place: string): boolean { return place > (this.record.since ?? '') }
 
   override get asks (): string { return `ask-${this.shared.member.id}-` }
   override stream (ids: Id[]): KeptStream { return this.shared.streams.open(this.id, ids) }

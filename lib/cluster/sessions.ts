@@ -40,7 +40,7 @@ export class ClusterSessions extends Sessions {
     member.on('notification', ({ session, from, message }: Note) => { if (from !== member.id) this.notified(session, message) })
     member.on('message', ({ session, message }: Note) => { this.message(session, message) })
     member.onEntry((...announcement) => this.announced(announcement))
-    member.onGap(() => { for (const session of this.byId.values()) if (session.busy) this.load(session.id).catch(() => {}) })
+    member.onGap(() => Promise.all([...this.byId.values()].filter(session => session.busy).map(session => this.load(session.id))))
     member.onTick(() => { this.renew() })
   }
 
@@ -50,7 +50,7 @@ export class ClusterSessions extends Sessions {
       this.saving.set(session, this.shared.member.store.set(placeOf(session.id), JSON.stringify({ process: this.shared.member.id, principal }), this.limits.idle))
       return session
     }
-    const record: SessionRecord = { turn: 0, version: served.revision.version, principal, client, capabilities }
+    const record: SessionRecord = { turn: 0, version: served.revision.version, principal, client, capabilities, since: this.shared.journal.now }
     const session = this.keep(new ClusterSession(randomUUID(), served, JSON.stringify(record), this.shared, this.bounds))
     this.saving.set(session, this.shared.member.store.set(keyOf(session.id), JSON.stringify(record), Math.min(this.limits.idle, UNUSED)))
     return session

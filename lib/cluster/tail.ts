@@ -44,7 +44,7 @@ export class Tail {
       return undefined
     }
     before?.release()
-    const opening = (after === '0' ? reading : await member.store.read(log, ''))?.entries[0]?.entry
+    const opening = (after === '0' ? reading : await member.store.read(log, '', { limit: 1 }))?.entries[0]?.entry
     if (opening?.startsWith(OPEN)) ids.push(...JSON.parse(opening.slice(1)))
     return { tail, reading }
   }
@@ -63,7 +63,8 @@ export class Tail {
   /** Announcements may have been missed. */
   async catchUp (): Promise<void> {
     const reading = await this.member.store.read(this.log, this.last === '0' ? '' : this.last, { tell: this.member.channel })
-    if (reading?.complete === true) return reading.entries.forEach(one => this.take(one))
+    // A log that ends before what was heard of it is not the one that it was.
+    if (reading?.complete === true && (reading.last >= this.last || this.last === '0')) return reading.entries.forEach(one => this.announced(one))
     this.fail('what it had to say is lost')
   }
 

@@ -57,7 +57,7 @@ function honoured (wanted: Wanted, offers: (kind: Change['kind']) => boolean): W
 class Listen implements Subscription {
   private readonly exchange: Exchange
   private readonly kinds: Change['kind'][]
-  private readonly uris: ReadonlySet<string> | undefined
+  readonly uris: ReadonlySet<string> | undefined
 
   constructor (exchange: Exchange, filter: Wanted) {
     this.exchange = exchange

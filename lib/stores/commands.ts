@@ -34,6 +34,26 @@ export class Commands {
     redis.on('error', this.onError)
   }
 
+  /**
+   * Resolves when the client is connected, or after as long as a command may take: one without a queue for what comes before
+   * (`enableOfflineQueue: false`) would refuse it, as if Redis were away.
+   */
+  async ready (): Promise<void> {
+    const { redis } = this
+    if (redis.status === 'ready' || redis.status === 'end') return
+    // Made with `lazyConnect`: its first command connects it.
+    if (redis.status === 'wait') redis.call('PING').catch(() => {})
+    let timer: NodeJS.Timeout | undefined
+    let done = () => {}
+    await new Promise<void>(resolve => {
+      done = resolve
+      timer = setTimeout(resolve, this.timeout)
+      redis.on('ready', done)
+    })
+    clearTimeout(timer)
+    redis.off('ready', done)
+  }
+
   /** @throws Error in the time a command may take; at once where the commands before have got no answer */
   async run (command: string, ...args: (string | number)[]): Promise<unknown> {
     const now = Date.now()

@@ -64,11 +64,13 @@ export class MemoryStore implements Store {
     return id
   }
 
-  async read (name: string, after: string, { tell }: { tell?: string } = {}): Promise<LogReading | undefined> {
+  async read (name: string, after: string, { tell, limit = Infinity }: { tell?: string, limit?: number } = {}): Promise<LogReading | undefined> {
     const log = alive(this.logs, name)?.value
     if (log === undefined) return undefined
     if (tell !== undefined) log.tell = tell
-    return { entries: log.entries.filter(one => one.id > after), complete: log.dropped <= after }
+    const complete = log.dropped <= after
+    const from = complete || after === '' ? log.entries.findIndex(one => one.id > after) : -1
+    return { entries: from < 0 ? [] : log.entries.slice(from, from + limit), complete, last: log.entries.at(-1)?.id ?? '' }
   }
 
   private nextId (): string {

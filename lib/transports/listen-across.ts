@@ -18,6 +18,7 @@ export async function listenAcross (server: McpServer, session: Session, lastEve
   const across = session as ClusterSession
   const eventId = resumes === 'no' ? undefined : lastEventId
   const place = eventId === undefined ? undefined : placeOf(eventId)
+  if (place !== undefined && !across.mayHaveBeenAt(place.journal)) throw notKept()
   if (eventId === undefined || place !== undefined) return await changes(server, across, place, reply, open)
   const lost = await across.shared.streams.find(session.id, eventId)
   if (lost === undefined) throw notKept()

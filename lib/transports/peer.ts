@@ -137,6 +137,7 @@ export class Peer implements Subscription {
 
   // Changes reach a client of the handshake revisions unasked; later ones subscribe.
 
+  get uris (): Iterable<string> | undefined { return this.session?.subscriptions }
   wants (change: Change): boolean { return this.introduced && this.session?.wants(change) === true }
   deliver (change: Change, plain: string): void { this.send(plain) }
   end (): void { this.options.end() }

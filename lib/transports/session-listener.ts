@@ -16,6 +16,7 @@ export class SessionListener implements Subscription {
     this.among = among
   }
 
+  get uris (): Iterable<string> { return this.session.subscriptions }
   get connected (): boolean { return this.outlet.connected }
 
   /**

@@ -5,7 +5,7 @@ import type { RedisHealth } from '../../lib/stores/commands.js'
 import { wait } from '../support/time.js'
 
 class Client extends EventEmitter {
-  readonly status = 'ready'
+  status = 'ready'
   readonly called: (string | number)[][] = []
   answer: (command: string) => Promise<unknown> = async () => 'OK'
   call (command: string, ...args: (string | number)[]): Promise<unknown> {
@@ -26,6 +26,30 @@ function commandsOf (t: Test, timeout = 60) {
 
 const never = () => new Promise<never>(() => {})
 const refusal = (message: string) => Object.assign(new Error(message), { name: 'ReplyError' })
+
+t.test('a client that connects is waited for, but not for longer than a command may take', async t => {
+  const { commands, client } = commandsOf(t, 100)
+  await commands.ready()
+  client.status = 'end'
+  await commands.ready()
+  t.strictSame(client.called, [], 'there is nothing to wait for')
+  client.status = 'connecting'
+  let done = false
+  const ready = commands.ready().then(() => { done = true })
+  await wait(20)
+  t.equal(done, false)
+  client.emit('ready')
+  await ready
+  t.strictSame(client.called, [])
+  client.status = 'wait'
+  client.answer = async () => { throw new Error('not writable yet') }
+  const from = Date.now()
+  await commands.ready()
+  t.ok(Date.now() - from >= 90, 'in vain')
+  t.strictSame(client.called, [['PING']], 'one that connects with its first command gets one')
+  t.equal(commands.health.ok, true)
+  t.equal(client.listenerCount('ready'), 0)
+})
 
 t.test('a command is answered', async t => {
   const { commands, client, told } = commandsOf(t)

@@ -62,6 +62,57 @@ t.test('what is counted in Redis is counted for all, for so many ms from the fir
   t.match(await b.count('n', 200), [1, 200])
 })
 
+t.test('what Redis keeps', skip === false ? {} : { skip }, async t => {
+  const client = clientOf(t, server)
+  const commands = new Commands(client, 2_000, () => {})
+  t.teardown(() => commands.close())
+  const store = new RedisStore(commands, 'kept:')
+  const endless = async () => {
+    const keys = await client.keys('*kept:*')
+    const ttls = await Promise.all(keys.map(key => client.pttl(key)))
+    return keys.filter((_, i) => !(Number(ttls[i]) > 0))
+  }
+
+  await t.test('has an end, whatever was done with it', async t => {
+    for (const ttl of [Infinity, Number.MAX_VALUE, HOUR]) {
+      await store.set(`k${ttl}`, 'v', ttl)
+      await store.swap(`s${ttl}`, undefined, 'v', ttl)
+      await store.get(`k${ttl}`, { touch: ttl })
+      for (const log of [`log${ttl}`, `{tag}${ttl}`]) {
+        await store.append(log, 'e', { ...roomy, max: 1, ttl })
+        await store.append(log, 'e', { ...roomy, max: 1, ttl, tell: 'x' })
+        await store.read(log, '', { tell: 'y' })
+      }
+    }
+    t.ok((await client.keys('*kept:*')).length >= 18)
+    t.strictSame(await endless(), [])
+  })
+
+  await t.test('of a log: where Redis has thrown a part away, nothing is promised of the rest', async t => {
+    const first = await store.append('{torn}', 'e', roomy)
+    await store.append('{torn}', 'f', roomy)
+    await client.del('kept:{torn}:log')
+    t.strictSame(await store.read('{torn}', first, { tell: 'x' }), { complete: false, last: (await store.read('{torn}', ''))?.last, entries: [] })
+    t.strictSame(await endless(), [])
+  })
+
+  await t.test('is nothing of what could not be announced', async t => {
+    await client.call('ACL', 'SETUSER', 'mute', 'on', '>pass', '~*', '+@all', 'resetchannels', '&kept:heard')
+    const mute = client.duplicate({ username: 'mute', password: 'pass' })
+    t.teardown(() => mute.disconnect())
+    const others = new Commands(mute, 2_000, () => {})
+    t.teardown(() => others.close())
+    const muted = new RedisStore(others, 'kept:')
+    await t.rejects(muted.append('{new}', 'e', { ...roomy, tell: 'silent' }), { message: /NOPERM|channel/i })
+    t.equal(await store.read('{new}', ''), undefined)
+    const id = await muted.append('{old}', 'e', { ...roomy, tell: 'heard' })
+    await store.read('{old}', '', { tell: 'silent' })
+    await t.rejects(muted.append('{old}', 'f', { ...roomy, tell: 'heard' }))
+    t.strictSame(await store.read('{old}', ''), { complete: true, last: id, entries: [{ id, entry: 'e' }] })
+    t.strictSame(await endless(), [])
+  })
+})
+
 async function values (t: Test, pair: Pair) {
   await t.test('a value is there for all, until its time is over', async t => {
     const [a, b] = await pair(t)
@@ -134,10 +185,20 @@ async function logs (t: Test, pair: Pair) {
       const ids = []
       for (const entry of ['a', 'b "ü" /', '']) ids.push(await (ids.length === 1 ? b : a).store.append(log, entry, roomy))
       const [first, , last] = ids
-      t.strictSame(await b.store.read(log, ''), { complete: true, entries: ids.map((id, i) => ({ id, entry: ['a', 'b "ü" /', ''][i] })) })
+      t.strictSame(await b.store.read(log, ''), { complete: true, last: ids[2], entries: ids.map((id, i) => ({ id, entry: ['a', 'b "ü" /', ''][i] })) })
       t.strictSame((await b.store.read(log, first as string))?.entries.map(one => one.entry), ['b "ü" /', ''])
-      t.strictSame(await b.store.read(log, last as string), { complete: true, entries: [] })
+      t.strictSame(await b.store.read(log, last as string), { complete: true, last, entries: [] })
     }
+  })
+
+  await t.test('a log is read in pieces, and says where it ends without any', async t => {
+    const [{ store }] = await pair(t)
+    const ids: string[] = []
+    for (const entry of ['a', 'b', 'c']) ids.push(await store.append('log', entry, roomy))
+    const [first, second, last] = ids as [string, string, string]
+    t.strictSame(await store.read('log', '', { limit: 2 }), { complete: true, last, entries: [{ id: first, entry: 'a' }, { id: second, entry: 'b' }] })
+    t.strictSame(await store.read('log', second, { limit: 2 }), { complete: true, last, entries: [{ id: last, entry: 'c' }] })
+    for (const after of ['', first, last]) t.strictSame(await store.read('log', after, { limit: 0 }), { complete: true, last, entries: [] })
   })
 
   await t.test('no id is given twice, and ids grow as text', async t => {
@@ -163,7 +224,7 @@ async function logs (t: Test, pair: Pair) {
         return [reading?.complete, reading?.entries.map(one => one.entry).join('')]
       }
       t.strictSame(await texts(''), [false, 'cde'])
-      t.strictSame(await texts(ids[0] as string), [false, 'cde'])
+      t.strictSame(await texts(ids[0] as string), [false, ''], 'and then gives no part of it')
       t.strictSame(await texts(ids[1] as string), [true, 'cde'], 'the one asked for need not be there itself')
       t.strictSame(await texts(ids[2] as string), [true, 'de'])
     }
@@ -179,6 +240,26 @@ async function logs (t: Test, pair: Pair) {
     await wait(150)
     t.equal(await store.read('log', ''), undefined)
     t.equal((await store.read('kept', ''))?.entries.length, 2)
+  })
+
+  await t.test('a lifetime without end, or none, is one all the same', async t => {
+    const [a, b] = await pair(t)
+    const heard = await heardBy(b, 'all')
+    for (const ttl of [Infinity, Number.MAX_VALUE]) {
+      await a.store.set('k', 'v', ttl)
+      t.equal(await a.store.swap('k', 'v', 'w', ttl), true)
+      t.equal(await b.store.get('k', { touch: ttl }), 'w')
+      await a.store.append(`log${ttl}`, 'e', { ...roomy, ttl, tell: 'all' })
+      t.equal((await b.store.read(`log${ttl}`, ''))?.entries.length, 1)
+    }
+    t.ok(await until(() => heard.length === 2), 'what is appended is announced')
+    for (const ttl of [0, -1, 0.1]) {
+      await a.store.set('short', 'v', ttl)
+      await a.store.append('brief', 'e', { ...roomy, ttl })
+      await wait(5)
+      t.equal(await b.store.get('short'), undefined)
+      t.equal(await b.store.read('brief', ''), undefined)
+    }
   })
 }
 
