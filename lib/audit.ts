@@ -1,5 +1,5 @@
 import type { CallEvent, CallHooks, ErrorEvent, ResultEvent } from '../types/index.js'
-import { BadArguments, CallCancelled, CallTimeout, InputFailure, InputUnsupportedError, MCP_ERR_HOOK, McpError, ToolError } from './errors.js'
+import { BadArguments, CallCancelled, CallTimeout, InputFailure, InputUnsupportedError, MCP_ERR_HOOK, McpError, Refusal, ToolError } from './errors.js'
 import type { Exchange } from './exchange.js'
 import { isObject } from './jsonrpc.js'
 
@@ -44,6 +44,7 @@ export class Audit {
     if (error instanceof CallTimeout) return 'timeout'
     if (error instanceof CallCancelled || exchange.stoppedBy(error)) return 'cancelled'
     if (error instanceof BadArguments) return 'invalid'
+    if (error instanceof Refusal) return 'denied'
     if (error instanceof ToolError || error instanceof InputFailure || (error instanceof InputUnsupportedError && error.told)) return 'tool-error'
     if (!(error instanceof McpError) || this.began.has(exchange)) return 'error'
     return error.status === 403 ? 'denied' : 'invalid'

@@ -32,6 +32,9 @@ export class Calls {
     this.timer ??= setInterval(() => this.sweep(Date.now()), TICK).unref()
   }
 
+  /** Its time begins anew: what it took so far was its client's. */
+  restart (exchange: Exchange): void { if (this.open.delete(exchange)) this.add(exchange) }
+
   private beginning (brief: boolean) {
     const began = Date.now()
     return { began, hold: brief ? Infinity : began + this.after }

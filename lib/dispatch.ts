@@ -1,4 +1,4 @@
-import { CallTimeout, InputFailure, McpError, rpcError } from './errors.js'
+import { CallTimeout, InputFailure, McpError, Refusal, rpcError } from './errors.js'
 import type { Exchange } from './exchange.js'
 import { isInputRequired } from './content.js'
 import type { Questions } from './input.js'
@@ -133,7 +133,7 @@ function refuse (exchange: Exchange, method: Method, error: unknown): void {
   try {
     result = method.failed?.(error, exchange)
     if (result !== undefined) {
-      exchange.end(resultText(exchange.message.id, exchange.served.encode(method, result)), 200)
+      exchange.end(resultText(exchange.message.id, exchange.served.encode(method, result)), 200, error instanceof Refusal ? error.headers : undefined)
       return exchange.endpoint.audit?.failed(exchange, error, toldOf(result))
     }
   } catch (second) {

@@ -74,6 +74,20 @@ export class ToolError extends Error {
   }
 }
 
+/** What the model is told in place of a call that is not made. */
+export class Refusal extends Error {
+  /** Whole seconds after which the same call may be made; undefined where waiting does not help. */
+  readonly retryAfter: number | undefined
+
+  constructor (message: string, retryAfter?: number) {
+    super(message)
+    this.retryAfter = retryAfter
+  }
+
+  /** Headers of the reply, where it is one of HTTP. */
+  get headers (): Record<string, string> | undefined { return this.retryAfter === undefined ? undefined : { 'retry-after': String(this.retryAfter) } }
+}
+
 /** Arguments that do not fit: for the model to read where the revision has a place for that (changelog of 2025-11-25). */
 export class BadArguments extends Error {}
 

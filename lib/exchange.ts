@@ -55,6 +55,8 @@ export class Exchange {
   /** The message as it came: arguments are digested before defaults are filled in. */
   raw: string | undefined
   rounds: Rounds | undefined
+  /** Where it comes from, if its request is at another process. */
+  address: string | undefined
   /** What the log calls an error that nobody expected. */
   errorId: string | undefined
   /** Called when nothing more will be sent; for a method that keeps the channel. */
@@ -117,6 +119,9 @@ export class Exchange {
     if (typeof requestState !== 'string') throw rpcError('InvalidParams', 'requestState must be a string')
     return this.endpoint.states.open(requestState, this.bound()).then(state => { this.rounds = new Rounds(this, state, responses) })
   }
+
+  /** One name for one caller: whose token it is, else where the request comes from; undefined on stdio. */
+  get caller (): string | undefined { return this.auth === undefined ? this.request?.ip ?? this.address : principalOf(this.auth) }
 
   /** Names the caller and the request that a state belongs to. */
   bound (): string {

@@ -37,7 +37,8 @@ export interface StateOptions {
 
 /** Seals and opens requestState. The library is loaded by the first call that asks. */
 export class RequestStates {
-  private readonly ttl: number
+  /** How long a client has to answer, in ms. */
+  readonly ttl: number
   private readonly store: Store
   private keys: Map<string, Uint8Array>
   /** Whether the key is that of this process alone. */
@@ -72,6 +73,11 @@ export class RequestStates {
     if (state === undefined || state.until <= Date.now() || state.bound !== bound) throw refused()
     if (state.single !== undefined && !await reached(this.store.swap(`state:${state.single}`, undefined, '1', state.until - Date.now()))) throw refused()
     return state
+  }
+
+  /** Whether a state is brought for the first time; false where nobody can say. */
+  async first (sealed: string): Promise<boolean> {
+    return await this.store.swap(`seen:${createHash('sha256').update(sealed).digest('base64url')}`, undefined, '1', this.ttl).catch(() => false)
   }
 
   private strange (): void {

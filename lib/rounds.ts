@@ -40,6 +40,9 @@ export class Rounds implements Asker {
     this.responses = responses
   }
 
+  /** Whether the call goes on where one before it ended with a question. */
+  get resumed (): boolean { return this.before !== undefined }
+
   /** Whether the call ends with a question, whatever its handler does now. */
   get required (): boolean { return this.marker !== undefined }
 

@@ -65,7 +65,8 @@ export class McpServer implements Endpoint {
     const begun = () => this.started
     app.addHook('onReady', done => { this.started = true; done() })
     const { limits, pageSize, cache, validator } = settings
-    const common = { timeout: limits.toolTimeout, limit: limits.resource, validator, pageSize, cache, get started () { return begun() } }
+    const shared = () => this.cluster?.count
+    const common = { shared, timeout: limits.toolTimeout, limit: limits.resource, validator, pageSize, cache, get started () { return begun() } }
     this.tools = new ToolsFeature(common, () => this.changed({ kind: 'tools' }))
     this.resources = new ResourcesFeature(common, () => this.changed({ kind: 'resources' }), () => this.offer(this.resources))
     this.prompts = new PromptsFeature(common, () => this.changed({ kind: 'prompts' }), () => this.offer(this.prompts))

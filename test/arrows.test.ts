@@ -96,6 +96,7 @@ const packages = table({
   'uri-template': 'url-template ajv-formats',
   'request-state': 'jose',
   auth: 'jose lru-cache',
+  features: 'rate-limiter-flexible',
   stores: 'ioredis',
   brokers: 'ioredis',
   telemetry: '@opentelemetry/api'

@@ -56,6 +56,23 @@ t.test('what came of each call is told, whatever the revision', async t => {
   }
 })
 
+t.test('a call over a limit of its tool, and one that its user does not want, is denied: its handler does not run', async t => {
+  const { url, told, heard } = await audited(t, { tools: [defineTool({ name: 'scarce', rateLimit: { max: 1, timeWindow: 60_000 }, handler: () => 'ran' }), defineTool({ name: 'wanted', confirm: true, handler: () => 'ran' })] })
+  const client = modern(url, { t, meta: { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } } })
+  await client.call('scarce')
+  t.strictSame(told(), [['onCall', 'scarce'], ['onResult', 'scarce', 'ok']])
+  await client.call('scarce')
+  t.match(heard, [['onError', { duration: 0, message: /called too often/ }]])
+  t.strictSame(told(), [['onError', 'scarce', 'denied']])
+  for (const [action, last] of [['decline', [['onError', 'wanted', 'denied']]], ['accept', [['onCall', 'wanted'], ['onResult', 'wanted', 'ok']]]] as const) {
+    const { result } = await client.call('wanted')
+    t.strictSame(told(), [['onResult', 'wanted', 'asked']])
+    const [key] = Object.keys(result.inputRequests)
+    await client.request('tools/call', { name: 'wanted', requestState: result.requestState, inputResponses: { [key as string]: { action, ...(action === 'accept' && { content: { confirm: true } }) } } })
+    t.strictSame(told(), last)
+  }
+})
+
 t.test('a call that is taken back, or whose client leaves, is told of', async t => {
   const { url, told, app } = await audited(t)
   const client = await legacy(url, '2025-11-25', { t })

@@ -145,3 +145,20 @@ t.test('a reply that is there soon is not made a stream to be kept alive', async
   t.equal(channel.held, 0)
   for (const one of [exchange, other.exchange]) calls.delete(one)
 })
+
+t.test('the time of a call can begin anew; one that is not in flight is left alone', async t => {
+  const expired: number[] = []
+  const from = Date.now()
+  const calls = new Calls(1000, exchange => {
+    expired.push(Date.now() - from)
+    calls.delete(exchange)
+  })
+  const { exchange } = calling(calls, 150)
+  await wait(100)
+  calls.restart(exchange)
+  t.equal(calls.size, 1)
+  t.ok(await until(() => expired.length > 0))
+  t.ok((expired[0] as number) >= 240, `${expired[0]} ms`)
+  calls.restart(exchange)
+  t.equal(calls.size, 0)
+})

@@ -1,11 +1,11 @@
 import { Type } from '@sinclair/typebox'
-import { roots } from '../lib/question.js'
 import t from 'tap'
 import { dispatch, expire, inputRequired, notify } from '../lib/dispatch.js'
 import { inputRequired as asking } from '../lib/content.js'
-import { CallCancelled, CallTimeout, McpError, NoStreamError, rpcError } from '../lib/errors.js'
+import { CallCancelled, CallTimeout, McpError, NoStreamError, Refusal, rpcError } from '../lib/errors.js'
 import { KEPT } from '../lib/method.js'
 import type { Method } from '../lib/method.js'
+import { roots } from '../lib/question.js'
 import type { Revision } from '../types/index.js'
 import { endpointOf, exchangeOf, methodOf, servedOf, type ExchangeOptions } from './support/doubles.js'
 import { turn } from './support/time.js'
@@ -125,6 +125,20 @@ t.test('a method may make a result of its value, and of its error', async t => {
   const failed: Method['failed'] = error => error instanceof McpError ? undefined : { failed: String(error) }
   t.strictSame(sending(methodOf('m', () => { throw new Error('x') }, { failed })).channel.answer.result, { failed: 'Error: x' })
   t.match(sending(methodOf('m', () => { throw new McpError(1, 'x') }, { failed })).channel.answer.error, { code: 1, message: 'x' })
+})
+
+t.test('a refusal tells HTTP too when to come back; headers of other errors are none of ours', async t => {
+  const rows: [unknown, object | undefined][] = [
+    [new Refusal('no', 7), { 'retry-after': '7' }],
+    [new Refusal('no'), undefined],
+    [Object.assign(new Error('fetched'), { headers: { 'x-secret': '1' } }), undefined],
+    [undefined, undefined]
+  ]
+  for (const [error, headers] of rows) {
+    const { channel } = sending(methodOf('m', () => { throw error }, { failed: () => ({ told: true }) }))
+    t.match(channel.answer.result, { told: true })
+    t.strictSame(channel.headers, headers)
+  }
 })
 
 t.test('a failure while the result is made or written is a failure of the method', async t => {

@@ -164,6 +164,25 @@ t.test('BB-079 the options are those that there are', async t => {
   if (pages.includes('README.md')) t.strictSame(options.filter(option => !option.includes('.') && !documentedOptions('README.md').includes(option)), [], 'the README names all at the top')
 })
 
+t.test('the members of a tool are those that there are', async t => {
+  const source = ts.createSourceFile('tool.d.ts', read('types/tool.d.ts'), ts.ScriptTarget.Latest, true)
+  const ofTools = source.statements.filter(ts.isInterfaceDeclaration).filter(({ name }) => ['ToolInfo', 'StructuredToolDefinition'].includes(name.text))
+  const members = ofTools.flatMap(one => one.members.map(member => member.name?.getText(source) as string))
+  t.ok(members.includes('confirm') && members.includes('handler'), members.join(' '))
+  const documented = [...read('docs/tools.md').matchAll(/^\| ((?:`\w+[^`]*`(?:, )?)+) \|/gm)].flatMap(([, first = '']) => [...first.matchAll(/`(\w+)/g)].map(([, name]) => name))
+  t.strictSame(members.filter(member => !documented.includes(member)), [], 'each is documented')
+  const { members: known } = definitionsOf('Tool')
+  t.strictSame(members.filter(member => !known.includes(member)), [], 'and taken for known when a tool is added')
+})
+
+/** The words of lib/features/definition.ts. */
+function definitionsOf (kind: string): { members: string[] } {
+  const text = read('lib/features/definition.ts')
+  const common = /common = '([^']*)'/.exec(text)?.[1] ?? ''
+  const own = new RegExp(`${kind}: { members: words\\(\`\\$\\{common\\} ([^\`]*)\``).exec(text)?.[1] ?? ''
+  return { members: `${common} ${own}`.split(' ') }
+}
+
 const errorCodes = (text: string) => [...new Set(text.match(/MCP_ERR_[A-Z_]+/g))].sort()
 
 t.test('BB-079 the errors are those that there are', async t => {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import * as errors from '../lib/errors.js'
-import { CallCancelled, CallTimeout, InputFailure, InputRejectedError, InputRequired, InputUnsupportedError, McpError, NoStreamError, rpcError, ToolError } from '../lib/errors.js'
+import { CallCancelled, CallTimeout, InputFailure, InputRejectedError, InputRequired, InputUnsupportedError, McpError, NoStreamError, Refusal, rpcError, ToolError } from '../lib/errors.js'
 import type { ErrorName } from '../lib/errors.js'
 
 t.test('each error of the table has its code and its status', async t => {
@@ -49,6 +49,11 @@ t.test('a tool error carries its message, its content and its cause', async t =>
   t.match(new ToolError('no such city'), { message: 'no such city', name: 'ToolError', content: undefined })
   t.equal(new ToolError('x', { content }).content, content)
   t.equal(new ToolError('x', { cause }).cause, cause, 'the public types promise it for the log')
+})
+
+t.test('a refusal says when to come back where that helps', async t => {
+  t.match(new Refusal('no', 12), { message: 'no', retryAfter: 12, headers: { 'retry-after': '12' } })
+  t.match(new Refusal('no'), { retryAfter: undefined, headers: undefined })
 })
 
 t.test('the reasons of a signal are told apart by name', async t => {

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import t from 'tap'
 import { CallCancelled, CallTimeout } from '../lib/errors.js'
 import { Exchange, type Endpoint } from '../lib/exchange.js'
@@ -6,6 +7,7 @@ import { roots, type Question } from '../lib/question.js'
 import { Rounds } from '../lib/rounds.js'
 import { META } from '../lib/schemas/envelope.js'
 import { Session } from '../lib/sessions.js'
+import type { AuthInfo } from '../types/index.js'
 import { endpointOf, exchangeOf, FakeChannel, servedOf } from './support/doubles.js'
 import { thrown } from './support/thrown.js'
 
@@ -232,4 +234,17 @@ t.test('a call that is over, or was told to stop, asks nothing any more', async 
     await t.rejects(exchange.input.ask({ where: question }, {}), { name: 'AbortError' })
     t.strictSame(channel.sent, [])
   }
+})
+
+t.test('a caller is who the token says, else where the request comes from', async t => {
+  const { endpoint } = endpointOf()
+  const request = { ip: '203.0.113.9' } as FastifyRequest
+  const from = (request?: FastifyRequest, auth?: AuthInfo) => new Exchange(endpoint, served, { jsonrpc: '2.0', id: 1, method: 'x' }, new FakeChannel(), undefined, request, auth)
+  const ada = { subject: 'ada', issuer: 'https://a.example', clientId: 'app', scopes: [] } as unknown as AuthInfo
+  t.equal(from(request, ada).caller, '["https://a.example","ada","app"]')
+  t.equal(from(request).caller, '203.0.113.9')
+  const forwarded = from()
+  t.equal(forwarded.caller, undefined)
+  forwarded.address = '203.0.113.7'
+  t.equal(forwarded.caller, '203.0.113.7')
 })

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
 import { RequestStates, type State } from '../lib/request-state.js'
+import type { Store } from '../types/index.js'
 import { endpointOf, exchangeOf } from './support/doubles.js'
 
 const MINUTE = 60_000
@@ -183,6 +184,14 @@ t.test('any other state can be opened again: the client may have lost the answer
   const states = statesOf()
   const sealed = await states.seal(full)
   for (let i = 0; i < 3; i++) await t.resolves(states.open(sealed, 'here'))
+})
+
+t.test('whether a state is brought for the first time is known, as long as it lasts', async t => {
+  const states = statesOf()
+  const [one, two] = [await states.seal(full), await states.seal(full)]
+  t.strictSame([await states.first(one), await states.first(one), await states.first(two)], [true, false, true])
+  const away = { swap: async () => { throw new Error('away') } } as unknown as Store
+  t.equal(await new RequestStates({ keys: [key], ttl: MINUTE }, away).first(one), false, 'nobody can say')
 })
 
 t.test('there is a limit of 16 KiB, and the error names what takes up most', async t => {

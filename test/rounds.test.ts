@@ -45,6 +45,13 @@ t.test('with the answers the call goes on', async t => {
   t.strictSame(await two.ask({}), {}, 'no question, no round')
 })
 
+t.test('a call that goes on is known from one that begins', async t => {
+  t.equal((await round()).rounds.resumed, false)
+  const first = await round()
+  first.ask({ a })
+  t.equal((await round(await resultOf(t, first))).rounds.resumed, true)
+})
+
 t.test('earlier answers come back at once, the client sends each but once', async t => {
   const one = await round()
   one.ask({ a })

@@ -35,7 +35,7 @@ export interface ResultEvent extends CallEvent {
 /** A call that has none. */
 export interface ErrorEvent extends CallEvent {
   /**
-   * Why: the caller lacks a scope; there is no such thing, or the arguments do not fit; it took longer than its `timeout`; the client took it
+   * Why: the caller lacks a scope, is over a limit of the tool or was not given the yes of its user; there is no such thing, or the arguments do not fit; it took longer than its `timeout`; the client took it
    * back or left; or anything else.
    */
   readonly outcome: 'denied' | 'invalid' | 'timeout' | 'cancelled' | 'error'

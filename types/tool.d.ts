@@ -22,7 +22,34 @@ export interface ToolInfo extends Gated {
   readonly _meta?: JsonObject | undefined
   /** How long a call may run, in milliseconds; 0 is for ever. Default: `limits.toolTimeout`. */
   readonly timeout?: number | undefined
+  /**
+   * How many calls of this tool may run at once in this process: a whole number of at least 1. One more is refused at once, with
+   * `isError` and when to try again. A call counts until its handler has ended. Default: any number.
+   */
+  readonly concurrency?: number | undefined
+  /**
+   * How often one caller may call this tool; with the option `redis` all processes count together. A call over it is refused with
+   * `isError` and when to try again. A caller is who the token says; without `auth` an address, or the connection on stdio. Default: any
+   * number of times.
+   */
+  readonly rateLimit?: RateLimit | undefined
+  /**
+   * How large a result may be as JSON, in bytes: a whole number of at least 1. In place of a larger one the model reads how large it was.
+   * Default: any size.
+   */
+  readonly maxResultBytes?: number | undefined
 }
+
+/** How often one caller may call one tool. */
+export interface RateLimit {
+  /** Calls that one caller may make in `timeWindow`: a whole number of at least 1. */
+  readonly max: number
+  /** How long they are counted from the first of them on, in milliseconds: a whole number from 1 to 2 147 483 647 (nearly 25 days). */
+  readonly timeWindow: number
+}
+
+/** What the user is asked before a tool runs: its name and arguments (`true`), a text, or what a function makes of the arguments. */
+export type Confirm<A> = true | string | ((this: FastifyInstance, args: A, ctx: Context) => string)
 
 /** What the handler of a tool without `outputSchema` answers with: text, content, or a full result. */
 export type ToolReturn = string | ContentBlock | readonly ContentBlock[] | CallToolResult | Result | InputRequiredResult
@@ -33,6 +60,13 @@ export interface ToolDefinition<I extends Schema = JsonSchema> extends ToolInfo 
   readonly inputSchema?: (I & OnlyObject<I>) | undefined
   /** None. */
   readonly outputSchema?: undefined
+  /**
+   * Asks the user before the handler runs, once for each call, with a form that has one box to tick. `true` shows the name of the tool and
+   * its arguments, shortened; a string or a function says it in your words (the function is called once for each call). Where the user
+   * does not agree, or cannot be asked, the handler does not run: the client gets `isError`, from 2026-07-28 on -32021 if it cannot ask.
+   * It cannot go with `readOnlyHint`. Default: nobody is asked.
+   */
+  readonly confirm?: Confirm<Args<I>> | undefined
   /**
    * Runs the tool. It is called only with arguments that `inputSchema` admits, defaults filled in.
    *
@@ -50,6 +84,13 @@ export interface StructuredToolDefinition<I extends Schema, O extends Schema, R>
   /** The shape of the value. Clients older than 2026-07-28 are shown it only if it is an object. */
   readonly outputSchema: O
   /**
+   * Asks the user before the handler runs, once for each call, with a form that has one box to tick. `true` shows the name of the tool and
+   * its arguments, shortened; a string or a function says it in your words (the function is called once for each call). Where the user
+   * does not agree, or cannot be asked, the handler does not run: the client gets `isError`, from 2026-07-28 on -32021 if it cannot ask.
+   * It cannot go with `readOnlyHint`. Default: nobody is asked.
+   */
+  readonly confirm?: Confirm<Args<I>> | undefined
+  /**
    * Runs the tool and returns its value, which becomes `structuredContent` and, as JSON, its text; or `result({ … })`.
    * The value is checked against `outputSchema`: one that does not fit is an error of the server, not of the caller.
    *
@@ -66,6 +107,13 @@ export interface AnyTool extends ToolInfo {
   readonly inputSchema?: Schema | undefined
   /** The shape of the value. */
   readonly outputSchema?: Schema | undefined
+  /**
+   * Asks the user before the handler runs, once for each call, with a form that has one box to tick. `true` shows the name of the tool and
+   * its arguments, shortened; a string or a function says it in your words (the function is called once for each call). Where the user
+   * does not agree, or cannot be asked, the handler does not run: the client gets `isError`, from 2026-07-28 on -32021 if it cannot ask.
+   * It cannot go with `readOnlyHint`. Default: nobody is asked.
+   */
+  readonly confirm?: Confirm<never> | undefined
   /** Runs the tool. Nothing is checked here: neither the arguments nor the value. */
   handler (this: FastifyInstance, args: unknown, ctx: Context): unknown
 }

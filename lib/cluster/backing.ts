@@ -1,10 +1,13 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Broker, RedisClient, Store } from '../../types/index.js'
+import type { RedisStore } from '../stores/redis.js'
 
 /** Where processes keep what they share. */
 export interface Backing {
   store: Store
   broker: Broker
+  /** Counts for all processes, where it can. */
+  count?: RedisStore['count']
   /** Resolves when it can be asked, or after a while without. */
   ready (): Promise<void>
   health (): Health
@@ -25,7 +28,8 @@ export async function redisBacking ({ client, prefix, timeout }: RedisSettings, 
     else log.warn({ error }, 'Redis does not serve: sessions cannot be served as they should until it does')
   })
   const broker = new RedisBroker(client, commands, { prefix, timeout })
-  return { store: new RedisStore(commands, prefix), broker, ready: () => commands.ready(), health: () => commands.health, close: () => commands.close() }
+  const store = new RedisStore(commands, prefix)
+  return { store, broker, count: (key, ms) => store.count(key, ms), ready: () => commands.ready(), health: () => commands.health, close: () => commands.close() }
 }
 
 export const givenBacking = (store: Store, broker: Broker): Backing => ({ store, broker, ready: async () => {}, health: () => FINE, close () {} })

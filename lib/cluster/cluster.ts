@@ -79,6 +79,9 @@ export class Cluster {
     this.backing.close()
   }
 
+  /** Counts for all processes; undefined where each counts for itself. */
+  get count (): Backing['count'] { return this.backing.count }
+
   get health (): Health { return this.backing.health() }
 
   private follow (event: Event, id: string): void {

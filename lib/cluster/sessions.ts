@@ -20,7 +20,7 @@ const UNUSED = 300_000
 const placeOf = (session: string): string => `sse:{${session}}`
 
 /** A message that came in elsewhere, and who sent it. */
-export interface Forwarded { body: unknown, auth: AuthInfo | undefined }
+export interface Forwarded { body: unknown, auth: AuthInfo | undefined, address: string }
 
 /** The sessions that all processes serve. Here are those that this one has to do with; the limits are for each process. */
 export class ClusterSessions extends Sessions {

@@ -9,7 +9,7 @@ const words = (text: string) => new Set(text.split(' '))
 const common = 'name title description icons _meta scopes visible'
 const hints = 'title readOnlyHint destructiveHint idempotentHint openWorldHint'
 const KNOWN = {
-  Tool: { members: words(`${common} annotations inputSchema outputSchema timeout handler`), annotations: words(hints) },
+  Tool: { members: words(`${common} annotations inputSchema outputSchema timeout concurrency rateLimit maxResultBytes confirm handler`), annotations: words(hints) },
   Resource: { members: words(`${common} uri uriTemplate mimeType size annotations cache variables complete list read handler`), annotations: words('audience priority lastModified') },
   Prompt: { members: words(`${common} argsSchema complete handler`), annotations: words('') }
 }

@@ -11,6 +11,9 @@ import { blocksProblem } from './blocks.js'
 import { inspect } from './definition.js'
 import { gateOf } from './gate.js'
 import type { Gate } from './gate.js'
+import { limitsOf } from './limits.js'
+import type { Limits } from './limits.js'
+import type { Count } from './rate.js'
 import { mirrorsOf } from './mirror.js'
 import { redactorOf } from './redact.js'
 import type { Redact } from './redact.js'
@@ -30,6 +33,8 @@ export interface Entry {
   readonly checkOutput: Check | undefined
   readonly mirrors: readonly Mirror[]
   readonly gate: Gate
+  /** What a call may cost, and whether the user is asked first; undefined where there is nothing to heed. */
+  readonly limits: Limits | undefined
   readonly redact: Redact | undefined
 }
 
@@ -38,6 +43,8 @@ export interface EntryOptions {
   validator: Validator | undefined
   /** Schemas of tools that come after the start may go again, and with them what was compiled. */
   started: boolean
+  /** Counts calls for all processes that serve the endpoint; gives nothing where this one is alone. */
+  shared: () => Count | undefined
 }
 
 /** @throws MCP_ERR_TOOL_NAME, MCP_ERR_TOOL_SCHEMA, MCP_ERR_TOOL_DEFINITION */
@@ -62,6 +69,7 @@ export function entryOf (tool: Tool, app: FastifyInstance, options: EntryOptions
     checkOutput: output && check(output, false),
     redact: redactorOf(input.schema),
     gate: definitionError(name, () => gateOf(tool)),
+    limits: definitionError(name, () => limitsOf(tool, options.shared)),
     mirrors: schemaError(name, 'inputSchema', () => mirrorsOf(input.schema))
   }
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Tool } from '../../types/index.js'
-import { BadArguments, CallTimeout, InputFailure, InputUnsupportedError, MCP_ERR_TOOL_DUPLICATE, McpError, ToolError, rpcError } from '../errors.js'
+import { BadArguments, CallTimeout, InputFailure, InputUnsupportedError, MCP_ERR_TOOL_DUPLICATE, McpError, Refusal, ToolError, rpcError } from '../errors.js'
 import { text } from '../content.js'
 import type { Exchange } from '../exchange.js'
 import type { Params } from '../jsonrpc.js'
@@ -12,6 +12,9 @@ import { admit, PRIVATE, sees, Views } from './gate.js'
 import { entryOf, resultOf, resultProblem } from './tool.js'
 import type { Entry, EntryOptions } from './tool.js'
 import { mirroredIn } from './mirror.js'
+
+/** Whole seconds, in the `_meta` of a result. */
+const RETRY_AFTER = 'fastify-mcp-plugin/retryAfter'
 
 export interface ToolsOptions extends EntryOptions {
   pageSize: number
@@ -73,7 +76,10 @@ export class ToolsFeature implements Feature {
         return mirrors.length === 0 ? [] : mirroredIn(mirrors, params.arguments)
       },
       call: (params, exchange) => this.run(params, exchange),
-      result: (value, exchange) => resultOf(exchange.target as Entry, value),
+      result: (value, exchange) => {
+        const entry = exchange.target as Entry
+        return entry.limits === undefined ? resultOf(entry, value) : entry.limits.fit(resultOf(entry, value), exchange)
+      },
       failed: (error, exchange) => failure(error, exchange)
     }
   }
@@ -82,15 +88,26 @@ export class ToolsFeature implements Feature {
     const entry = this.registry.get(params.name as string)
     if (entry === undefined || !sees(entry.gate, exchange)) throw rpcError('InvalidParams', `there is no tool ${JSON.stringify(params.name)}; tools/list names those there are`)
     admit(entry.gate, exchange)
+    const again = exchange.target === entry
     exchange.target = entry
     exchange.owner = entry.app
-    const args = params.arguments ?? {}
-    const problem = entry.checkInput(args)
-    if (problem !== undefined) throw new BadArguments(`Invalid arguments for tool "${entry.name}": ${problem}`)
     exchange.timeout = entry.timeout
-    exchange.endpoint.audit?.called(exchange)
-    return entry.handler.call(entry.app, args, exchange.ctx)
+    const args = params.arguments ?? {}
+    if (entry.limits !== undefined) return entry.limits.run(exchange, args, { check: () => check(entry, args), handle: () => start(entry, args, exchange) }, again)
+    check(entry, args)
+    return start(entry, args, exchange)
   }
+}
+
+/** @throws BadArguments */
+function check (entry: Entry, args: unknown): void {
+  const problem = entry.checkInput(args)
+  if (problem !== undefined) throw new BadArguments(`Invalid arguments for tool "${entry.name}": ${problem}`)
+}
+
+function start (entry: Entry, args: unknown, exchange: Exchange): unknown {
+  exchange.endpoint.audit?.called(exchange)
+  return entry.handler.call(entry.app, args, exchange.ctx)
 }
 
 function failure (error: unknown, exchange: Exchange): Record<string, unknown> | undefined {
@@ -98,13 +115,14 @@ function failure (error: unknown, exchange: Exchange): Record<string, unknown> |
     if (exchange.served.revision.badArguments === 'result') return told(error.message)
     throw rpcError('InvalidParams', error.message)
   }
+  if (error instanceof Refusal) return { ...told(error.message), ...(error.retryAfter !== undefined && { _meta: { [RETRY_AFTER]: error.retryAfter } }) }
   if (error instanceof InputFailure || (error instanceof InputUnsupportedError && error.told)) return told(error.message)
   if (error instanceof McpError || exchange.target === undefined) return undefined
-  const { name } = exchange.target as Entry
+  const { name, limits } = exchange.target as Entry
   if (error instanceof ToolError) {
     const said = error.content === undefined ? told(error.message) : { content: error.content, isError: true }
     const problem = resultProblem(said)
-    if (problem === undefined) return said
+    if (problem === undefined) return limits?.fit(said, exchange) ?? said
     error = new TypeError(`Tool "${name}" threw a ToolError that no client could read: ${problem}`, { cause: error })
   }
   if (error instanceof CallTimeout) return told(`The tool "${name}" took longer than ${error.ms} ms and was stopped.`)

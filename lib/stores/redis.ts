@@ -73,6 +73,15 @@ for _, one in ipairs(redis.call('XRANGE', KEYS[1], from, '+', 'COUNT', ARGV[4]))
 end
 return reply`)
 
+const COUNT = script(`
+local count = redis.call('INCR', KEYS[1])
+local left = redis.call('PTTL', KEYS[1])
+if left < 0 then
+  left = tonumber(ARGV[1])
+  redis.call('PEXPIRE', KEYS[1], left)
+end
+return { count, left }`)
+
 /** The longest lifetime, in ms: Redis takes neither one without end nor none. */
 const LONGEST = 315_360_000_000
 const lifetime = (ms: number): number => Math.min(ms > 1 ? Math.ceil(ms) : 1, LONGEST)
@@ -102,6 +111,11 @@ export class RedisStore implements Store {
 
   async swap (key: string, before: string | undefined, after: string, ttl: number): Promise<boolean> {
     return await this.commands.script(SWAP, [this.prefix + key], [before === undefined ? 0 : 1, before ?? '', after, lifetime(ttl)]) === 1
+  }
+
+  /** One more under a key that lasts `ms` from its first time on: how many there are, and how many ms it has left. */
+  async count (key: string, ms: number): Promise<[count: number, left: number]> {
+    return await this.commands.script(COUNT, [this.prefix + key], [ms]) as [number, number]
   }
 
   async delete (key: string): Promise<boolean> { return Number(await this.commands.run('DEL', ...this.pair(key))) > 0 }

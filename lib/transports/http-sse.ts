@@ -23,7 +23,7 @@ export class HttpSse {
   constructor (server: McpServer, stream: (reply: FastifyReply) => SseStream) {
     this.server = server
     this.stream = stream
-    server.cluster?.sessions.onMessage((session, { body, auth }) => this.peers.get(session)?.receive(body, undefined, { auth }))
+    server.cluster?.sessions.onMessage((session, { body, auth, address }) => this.peers.get(session)?.receive(body, undefined, { auth, address }))
   }
 
   /** GET on the endpoint. The session is as old as the stream. */
@@ -66,7 +66,7 @@ export class HttpSse {
     const principal = principalIn(request)
     const peer = sessions.find(sessionId, 'http-sse', principal) === undefined ? undefined : this.peers.get(sessionId)
     if (peer === undefined && cluster !== undefined) {
-      const message = { body: request.body, auth: authOf(request) }
+      const message = { body: request.body, auth: authOf(request), address: request.ip }
       cluster.sessions.forward(sessionId, principal, message).then(taken => taken ? reply.code(202).send() : sendError(reply, rpcError('SessionNotFound'), undefined)).catch(error => { reply.send(error) })
       return
     }

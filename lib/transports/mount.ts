@@ -21,7 +21,7 @@ export function mount (scope: FastifyInstance, server: McpServer, streams: Strea
     enter = route.handler
     route.handler = transport.post
   })
-  const config = (kind: 'http' | 'http-sse') => ({ mcp: { transport: kind, endpoint: scope.prefix + (base === '' ? '/' : base), server } })
+  const config = (kind: 'http' | 'http-sse'): object => ({ mcp: { transport: kind, endpoint: scope.prefix + (base === '' ? '/' : base), server } })
   for (const url of spellings) {
     scope.route({ method: 'POST', url, bodyLimit: limits.body, config: config('http'), sse: { kind: 'manual', heartbeat: false, serializer: String }, handler: sendHeaders })
     const others: string[] = ['PUT', 'PATCH', 'HEAD']

@@ -14,7 +14,12 @@ import type { Subscription } from '../subscriptions.js'
 import { BatchAnswer, inUse, readBatch } from './batch.js'
 
 /** Who sent a message, and the request that brought it. */
-export interface Sender { readonly auth?: AuthInfo | undefined, readonly request?: FastifyRequest }
+export interface Sender {
+  readonly auth?: AuthInfo | undefined
+  readonly request?: FastifyRequest
+  /** Where it comes from, if its request is at another process. */
+  readonly address?: string
+}
 
 const NOBODY: Sender = {}
 
@@ -86,6 +91,7 @@ export class Peer implements Subscription {
     const session = served.revision.stateless ? undefined : this.session
     const exchange = new Exchange(this.server, served, message, channel, session, from.request, from.auth)
     exchange.raw = raw
+    exchange.address = from.address
     this.inFlight.set(message.id, exchange)
     dispatch(exchange)
   }

@@ -43,6 +43,13 @@ function asRpc (error: FastifyError, request: FastifyRequest, set: number): McpE
   if (known !== undefined) return rpcError(known, known === 'UnsupportedMediaType' ? 'send application/json' : undefined)
   const status = error.statusCode ?? (error as { status?: number }).status ?? (set >= 400 ? set : 500)
   if (status < 500) return new McpError(-32600, error.message, undefined, status)
+  if (status === 503) return unavailable(error, request)
   request.log.error({ err: error }, 'unexpected error before the message was served')
   return new McpError(-32603, 'Internal error', undefined, status)
+}
+
+/** A hook sends the client away for now, as @fastify/under-pressure does: no fault, and at such times no work for the log. */
+function unavailable ({ message }: FastifyError, { log }: FastifyRequest): McpError {
+  log.warn({ reason: message }, 'a hook of the app refused the request with 503')
+  return rpcError('Unavailable', 'try again later')
 }

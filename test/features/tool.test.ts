@@ -15,7 +15,7 @@ function appOf (shared: Record<string, unknown> = {}) {
   return { app, warnings }
 }
 
-const options: EntryOptions = { timeout: 1000, validator: undefined, started: false }
+const options: EntryOptions = { shared: () => undefined, timeout: 1000, validator: undefined, started: false }
 const handler = () => 'x'
 const entry = (tool: Record<string, unknown>, more: Partial<EntryOptions> = {}, { app } = appOf()) => entryOf({ name: 'tool', handler, ...tool } as unknown as Tool, app, { ...options, ...more })
 const made = (tool: Record<string, unknown>, value: unknown) => JSON.parse(JSON.stringify(resultOf(entry(tool), value)))

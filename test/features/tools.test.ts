@@ -11,7 +11,7 @@ import { thrown } from '../support/thrown.js'
 import { turn, until } from '../support/time.js'
 
 const secret = 'pg://u:pw@10.0.0.9/db'
-const defaults: ToolsOptions = { timeout: 0, validator: undefined, started: false, pageSize: 100, cache: { ttlMs: 5, cacheScope: 'private' } }
+const defaults: ToolsOptions = { shared: () => undefined, timeout: 0, validator: undefined, started: false, pageSize: 100, cache: { ttlMs: 5, cacheScope: 'private' } }
 const toolOf = (name: string, handler: (...what: any[]) => unknown = () => name, more: object = {}) => ({ name, handler, ...more }) as unknown as Tool
 const city = Type.Object({ city: Type.String(), days: Type.Integer({ default: 3 }) })
 

@@ -48,6 +48,20 @@ for (const [name, pair] of [['memory', memory], ['redis', redis]] as const) {
   })
 }
 
+/** Beside what a store promises: where processes share Redis, they count together. */
+t.test('what is counted in Redis is counted for all, for so many ms from the first time on', skip === false ? {} : { skip }, async t => {
+  const [a, b] = (await redis(t)).map(({ store }) => store as RedisStore) as [RedisStore, RedisStore]
+  const [count, left] = await a.count('n', 200)
+  t.strictSame([count, left], [1, 200])
+  await wait(30)
+  const [again, rest] = await b.count('n', 200)
+  t.ok(again === 2 && rest > 0 && rest < 190, `${again}, ${rest} ms`)
+  t.match(await a.count('other', 1000), [1, 1000])
+  t.equal((await Promise.all(Array.from({ length: 50 }, () => b.count('many', 1000)))).at(-1)?.[0], 50)
+  await wait(250)
+  t.match(await b.count('n', 200), [1, 200])
+})
+
 t.test('what Redis keeps', skip === false ? {} : { skip }, async t => {
   const client = clientOf(t, server)
   const commands = new Commands(client, 2_000, () => {})

@@ -19,7 +19,7 @@ export class FakeChannel implements Channel {
   hears = true
   /** Texts sent before the answer. */
   readonly sent: string[] = []
-  readonly ended: { text: string, status: number }[] = []
+  readonly ended: { text: string, status: number, headers?: Record<string, string> | undefined }[] = []
   readonly opened: unknown[][] = []
   /** What would be said where it closed and something must be. */
   readonly errors: (string | undefined)[] = []
@@ -29,7 +29,7 @@ export class FakeChannel implements Channel {
   private readonly gone: (() => void)[] = []
 
   send (text: string) { this.sent.push(text) }
-  end (text: string, status: number) { this.ended.push({ text, status }) }
+  end (text: string, status: number, headers?: Record<string, string>) { this.ended.push({ text, status, ...(headers !== undefined && { headers }) }) }
   hold () { this.held++ }
   close (error?: string) {
     this.closed++
@@ -47,6 +47,7 @@ export class FakeChannel implements Channel {
   get messages (): any[] { return this.sent.map(text => JSON.parse(text)) }
   get answer (): any { return JSON.parse(this.ended[0]?.text ?? 'null') }
   get status (): number | undefined { return this.ended[0]?.status }
+  get headers (): Record<string, string> | undefined { return this.ended[0]?.headers }
 }
 
 export const methodOf = (name: string, call: Method['call'], more: Partial<Method> = {}): Method => ({ name, params: Type.Object({}), call, ...more })

@@ -15,9 +15,10 @@ const secret = 'pg://u:pw@db'
 function raised (error: unknown, body?: unknown) {
   const reply = new FakeReply()
   const logged: unknown[] = []
-  const request = { body, log: { error: (fields: unknown) => logged.push(fields) } }
+  const warned: unknown[] = []
+  const request = { body, log: { error: (fields: unknown) => logged.push(fields), warn: (fields: unknown) => warned.push(fields) } }
   onError(error as FastifyError, request as unknown as FastifyRequest, reply.reply)
-  return { reply, logged }
+  return { reply, logged, warned }
 }
 
 const fastify = (code: string, statusCode: number) => new (createError(code, `Fastify says ${secret}`, statusCode))()
@@ -83,6 +84,12 @@ t.test('a hook may set the status on the reply, as on any route', async t => {
 
 t.test('a protocol error that a hook throws is sent as it is', async t => {
   t.match(raised(new McpError(-32000, 'no', { hint: 1 })).reply.json, { error: { code: -32000, message: 'no', data: { hint: 1 } } })
+})
+
+t.test('a hook that sends the client away for now is no fault, and keeps what it says of when to come back', async t => {
+  const { reply, logged, warned } = raised(Object.assign(new Error(secret), { statusCode: 503 }), { jsonrpc: '2.0', id: 7, method: 'ping' })
+  t.match([reply.status, reply.json, reply.headers['retry-after']], [503, { id: 7, error: { code: -32603, message: 'Unavailable: try again later' } }, '30'])
+  t.strictSame([logged, warned], [[], [{ reason: secret }]])
 })
 
 t.test('anything else is masked, and logged in full', async t => {

@@ -6,7 +6,7 @@ import type { AuthInfo, CallEvent, ErrorEvent, JsonObject, ResultEvent } from 'f
 import { is } from './equal.js'
 
 const app = Fastify()
-await app.register(mcpPlugin)
+app.register(mcpPlugin)
 app.mcp.addHook('onCall', event => {
   is<CallEvent>()(event)
   is<JsonObject | undefined>()(event.arguments)

@@ -1,0 +1,118 @@
+import type { Tool } from '../../types/index.js'
+import { text } from '../content.js'
+import { Refusal } from '../errors.js'
+import type { Exchange } from '../exchange.js'
+import { isObject } from '../jsonrpc.js'
+import { confirmOf } from './confirm.js'
+import type { Confirm } from './confirm.js'
+import { Rate } from './rate.js'
+import type { Count, RateLimit } from './rate.js'
+
+// What a tool may cost, and whether its user is asked first. A tool without any of it has no such object.
+
+/** What a timer can wait for, in ms: nearly 25 days. */
+const MAX_WINDOW = 2 ** 31 - 1
+/** When a slot may be free again, in s: nobody knows. */
+const SOON = 1
+
+/** The two halves of a call: whether it may be made like this, and making it. */
+export interface Call { check (): void, handle (): unknown }
+
+/** @throws Error that says what is wrong with them */
+export function limitsOf (tool: Tool, shared: () => Count | undefined): Limits | undefined {
+  const { concurrency, rateLimit, maxResultBytes } = tool
+  whole('concurrency', concurrency)
+  whole('maxResultBytes', maxResultBytes)
+  const confirm = confirmOf(tool)
+  const rate = rateLimit === undefined ? undefined : new Rate(tool.name, rateOf(rateLimit), shared)
+  if (concurrency === undefined && maxResultBytes === undefined && rate === undefined && confirm === undefined) return undefined
+  return new Limits({ name: tool.name, concurrency: concurrency ?? Infinity, maxBytes: maxResultBytes ?? Infinity, rate, confirm })
+}
+
+function whole (member: string, value: unknown, max = Number.MAX_SAFE_INTEGER, unit = ''): void {
+  if (value === undefined || (Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= max)) return
+  const range = max === Number.MAX_SAFE_INTEGER ? 'of at least 1' : `from 1 to ${max}`
+  throw new Error(`${member} must be a whole number ${range}${unit}, got ${typeof value === 'number' ? value : `a value of type ${value === null ? 'null' : typeof value}`}`)
+}
+
+function rateOf (limit: unknown): RateLimit {
+  if (!isObject(limit)) throw new Error(`rateLimit must be { max, timeWindow }, got ${limit === null ? 'null' : Array.isArray(limit) ? 'an array' : `a value of type ${typeof limit}`}`)
+  const { max, timeWindow, ...others } = limit
+  for (const [member, value] of Object.entries({ max, timeWindow })) if (value === undefined) throw new Error(`rateLimit.${member} is missing`)
+  const [stranger] = Object.keys(others)
+  if (stranger !== undefined) throw new Error(`rateLimit has max and timeWindow, and no ${JSON.stringify(stranger)}`)
+  whole('rateLimit.max', max)
+  whole('rateLimit.timeWindow', timeWindow, MAX_WINDOW, ' (milliseconds)')
+  return { max, timeWindow } as RateLimit
+}
+
+interface Bounds { name: string, concurrency: number, maxBytes: number, rate: Rate | undefined, confirm: Confirm | undefined }
+
+export class Limits {
+  private readonly bounds: Bounds
+  private running = 0
+
+  constructor (bounds: Bounds) { this.bounds = bounds }
+
+  /**
+   * Runs the handler where the call is within its limits and the user wants it. Counted first: what a caller sends too often is not even read.
+   *
+   * @param again the same call once more, since its handler returned questions
+   */
+  run (exchange: Exchange, args: unknown, call: Call, again: boolean): unknown {
+    const { rate, confirm } = this.bounds
+    if (!again && (rate !== undefined || confirm !== undefined)) return this.admitted(exchange, args, call)
+    call.check()
+    return this.hold(exchange, call)
+  }
+
+  private async admitted (exchange: Exchange, args: unknown, call: Call): Promise<unknown> {
+    const { rate, confirm } = this.bounds
+    const ms = await rate?.take(exchange) ?? 0
+    if (ms > 0) throw this.refusal('was called too often', Math.ceil(ms / 1000))
+    if (exchange.settled) return undefined // cancelled meanwhile
+    call.check()
+    if (confirm !== undefined) {
+      this.free() // nobody is asked for what could not be done
+      await confirm.ask(args, exchange)
+      if (exchange.settled) return undefined
+    }
+    return await this.hold(exchange, call)
+  }
+
+  /** A slot is taken until the handler has ended, whatever the client was told meanwhile: work that nobody waits for is work. */
+  private hold (exchange: Exchange, { handle }: Call): unknown {
+    if (this.bounds.concurrency === Infinity) return handle()
+    this.free()
+    let held = 1
+    const release = (): void => { this.running -= held; held = 0 }
+    this.running++
+    // A handler that waits for an answer which comes in another round waits for ever.
+    exchange.onEnd = () => { if (exchange.rounds?.required === true) release() }
+    try {
+      const value = handle()
+      if (typeof (value as PromiseLike<unknown> | null | undefined)?.then === 'function') return Promise.resolve(value).finally(release)
+      release()
+      return value
+    } catch (error) {
+      release()
+      throw error
+    }
+  }
+
+  private free (): void {
+    const { concurrency } = this.bounds
+    if (this.running >= concurrency) throw this.refusal(`is busy: ${concurrency === 1 ? 'a call of it runs' : `${concurrency} calls of it run`} already`, SOON)
+  }
+
+  private refusal (why: string, seconds: number): Refusal { return new Refusal(`The tool "${this.bounds.name}" ${why}; try again in ${seconds} s.`, seconds) }
+
+  /** The result, or what is said in its place where there is too much of it. */
+  fit (result: Record<string, unknown>, exchange: Exchange): Record<string, unknown> {
+    const { name, maxBytes } = this.bounds
+    const bytes = maxBytes === Infinity ? 0 : Buffer.byteLength(JSON.stringify(result))
+    if (bytes <= maxBytes) return result
+    exchange.warn('the result of a tool was larger than its maxResultBytes and was not sent', { bytes, maxResultBytes: maxBytes })
+    return { content: [text(`The result of the tool "${name}" was too large: it has ${bytes} bytes, and ${maxBytes} are allowed. Ask for less, such as fewer items or a smaller part.`)], isError: true }
+  }
+}

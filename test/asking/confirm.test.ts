@@ -1,0 +1,180 @@
+// A tool that asks its user first: the same in every revision and over every transport.
+import { Type } from '@sinclair/typebox'
+import type { Tool } from '../../types/index.js'
+import { until, wait } from '../support/time.js'
+import { accept, allModes, defineTool, elicit, formModes, inputRequired, modeOf, named, Name, roundModes, type Answer, type Client } from './client.js'
+import { alone, each, everywhere } from './each.js'
+import { open } from './client.js'
+
+const yes = accept({ confirm: true })
+const inputSchema = Type.Object({ to: Type.String(), cents: Type.Integer({ default: 100 }) })
+
+/** Tools that keep what they were run with. */
+function payments () {
+  const paid: unknown[] = []
+  const texts: unknown[] = []
+  const pay = (name: string, more: Partial<Tool> = {}, handler?: Tool['handler']) => defineTool({
+    name,
+    title: 'Transfer',
+    inputSchema,
+    annotations: { destructiveHint: true },
+    confirm: true,
+    handler (args, ctx) {
+      paid.push(args)
+      return handler === undefined ? `paid ${args.cents}` : handler.call(ctx.app, args, ctx) as string
+    },
+    ...more as object
+  })
+  return {
+    paid,
+    texts,
+    tools: [
+      pay('pay'),
+      pay('pay_text', { confirm: 'Pay now?' }),
+      pay('pay_fn', { confirm: ((args: { to: string }, ctx: { app: unknown }) => { texts.push(ctx.app); return `Pay ${args.to} at ${texts.length} (${Math.random()})?` }) as never }),
+      pay('pay_more', {}, async (_, ctx) => `${(await ctx.elicit('Note?', Name)).content?.name}`),
+      pay('pay_same', {}, async (_, ctx) => (await ctx.elicit('Run Transfer?\n\nto: "Ada"\ncents: 100', Type.Object({ confirm: Type.Boolean({ title: 'Confirm' }) }))).action),
+      pay('pay_returned', {}, (_, { answers }) => answers.confirm === undefined ? inputRequired({ questions: { confirm: elicit('Note?', Name) } }) : 'noted'),
+      pay('pay_bad', { confirm: (() => 7) as never })
+    ]
+  }
+}
+
+const args = { to: 'Ada' }
+
+everywhere('the user is asked, and the tool runs once they have said yes', async (t, open) => {
+  const { paid, tools } = payments()
+  const client = await open({ tools })
+  const { text, asked } = await client.call('pay', () => yes, { args })
+  t.equal(text, 'paid 100')
+  t.match(asked, [{ method: 'elicitation/create', params: { message: 'Run Transfer?\n\nto: "Ada"\ncents: 100', requestedSchema: { type: 'object', properties: { confirm: { type: 'boolean' } }, required: ['confirm'] } } }])
+  t.strictSame(paid, [{ to: 'Ada', cents: 100 }])
+  t.match(await client.call('pay_text', () => yes, { args }), { text: 'paid 100', asked: [{ params: { message: 'Pay now?' } }] })
+})
+
+everywhere('without a yes it does not run, and the model reads why', async (t, open) => {
+  const { paid, tools } = payments()
+  const client = await open({ tools })
+  for (const answer of [accept({ confirm: false }), { action: 'decline' }, { action: 'cancel' }]) {
+    t.match(await client.call('pay', () => answer, { args }), { isError: true, text: 'The user did not confirm: the tool "pay" was not run.' }, JSON.stringify(answer))
+  }
+  t.strictSame(paid, [])
+})
+
+everywhere('an answer that is none is no yes', async (t, open, { rounds }) => {
+  const { paid, tools } = payments()
+  const client = await open({ tools })
+  for (const answer of [accept({ confirm: 'yes' }), accept({}), accept(), accept({ sure: true })]) {
+    // Rounds ask again.
+    const reply = await client.call('pay', (_, nth) => nth === 1 ? answer : { action: 'decline' }, { args })
+    t.match(reply, { isError: true, text: rounds ? /did not confirm/ : /not what was asked/ }, JSON.stringify(answer))
+  }
+  t.strictSame(paid, [])
+})
+
+everywhere('arguments that do not fit ask nobody', async (t, open) => {
+  const { paid, tools } = payments()
+  const client = await open({ tools })
+  const { asked, reply } = await client.call('pay', () => yes, { args: { to: 5 } })
+  t.strictSame([asked, paid], [[], []])
+  t.match(JSON.stringify(reply.result ?? reply.error), /to must be string/)
+})
+
+everywhere('it is asked once for each call, whatever the handler asks besides', async (t, open) => {
+  const { paid, tools } = payments()
+  const client = await open({ tools })
+  const answers: Answer = ({ params }) => params.message === 'Note?' ? named('thanks') : yes
+  const more = await client.call('pay_more', answers, { args })
+  t.equal(more.text, 'thanks')
+  t.equal(more.asked.filter(({ params }) => params.message !== 'Note?').length, 1)
+  const returned = await client.call('pay_returned', answers, { args })
+  t.equal(returned.text, 'noted')
+  t.strictSame(returned.asked.map(({ params }) => params.message.split('\n')[0]), ['Run Transfer?', 'Note?'])
+  const same = await client.call('pay_same', (_, nth) => nth === 1 ? yes : { action: 'decline' }, { args })
+  t.match([same.text, same.asked.length], ['decline', 2], 'the same question of the handler is another one')
+  t.equal(paid.length, 6 - (client.mode.rounds ? 0 : 2), 'the handler itself starts again as ever')
+  await client.call('pay', () => yes, { args })
+  t.equal((await client.call('pay', () => yes, { args })).asked.length, 1, 'the next call is asked again')
+})
+
+everywhere('a function says it, once for each call', async (t, open) => {
+  const { texts, tools } = payments()
+  const client = await open({ tools })
+  t.match(await client.call('pay_fn', () => yes, { args }), { text: 'paid 100', asked: [{ params: { message: /^Pay Ada at 1 / } }] })
+  t.strictSame([texts.length, texts[0] === client.server.app], [1, true], 'also where its text is never the same')
+})
+
+everywhere('a function that says nothing is a fault of the server', async (t, open) => {
+  const { paid, tools } = payments()
+  const client = await open({ tools })
+  t.match(await client.call('pay_bad', () => yes, { args }), { isError: true, text: /failed unexpectedly/, asked: [] })
+  t.match(client.server.log.filter(({ level }) => level === 50).at(-1), { err: { message: /confirm of the tool "pay_bad" must return/ } })
+  t.strictSame(paid, [])
+})
+
+each('who cannot be asked is refused', allModes, async (t, open, { rounds }) => {
+  const { paid, tools } = payments()
+  const client = await open({ tools, capabilities: {} })
+  const { reply, text } = await client.call('pay', () => yes, { args })
+  if (rounds) t.match(reply.error, { code: -32021, data: { requiredCapabilities: { elicitation: {} } } })
+  else t.match([reply.result?.isError, text], [true, /elicitation/])
+  t.strictSame(paid, [])
+})
+
+each('where the revision has no forms, nobody can be asked', allModes.filter(mode => !formModes.includes(mode)), async (t, open) => {
+  const { paid, tools } = payments()
+  const client = await open({ tools })
+  t.match(await client.call('pay', () => yes, { args }), { isError: true, text: /2025-06-18/ })
+  t.strictSame(paid, [])
+})
+
+each('a confirmation cannot be sent again', roundModes, async (t, open) => {
+  const { paid, tools } = payments()
+  const client = await open({ tools })
+  const again = async (name: string, more: object, given: object = args) => await client.peer.request('tools/call', { name, arguments: given, ...more })
+  for (const [name, times] of [['pay', 1], ['pay_more', 1]] as const) {
+    const { result } = await again(name, {})
+    const key = Object.keys(result.inputRequests)[0] as string
+    const round = { requestState: result.requestState, inputResponses: { [key]: yes } }
+    t.match((await again(name, round, { to: 'Eve' })).error, { code: -32602 }, `${name}: for other arguments`)
+    t.match((await again(name, { inputResponses: round.inputResponses })).result, { resultType: 'input_required' }, `${name}: without a state`)
+    const before = paid.length
+    t.ok((await again(name, round)).result)
+    for (let i = 0; i < 3; i++) t.match((await again(name, round)).error, { code: -32602, message: /requestState/ }, `${name}: once more`)
+    t.equal(paid.length, before + times)
+  }
+})
+
+alone('the time that the user takes is not that of the tool', async t => {
+  const slow = defineTool({ name: 'slow', timeout: 150, confirm: true, inputSchema: Type.Object({ ms: Type.Integer() }), handler: async ({ ms }) => { await wait(ms); return 'done' } })
+  const client = await open(t, modeOf('2025-11-25', 'http'), { tools: [slow] })
+  const late = async (ms: number) => {
+    const call = client.peer.start('tools/call', { name: 'slow', arguments: { ms } })
+    const question = await call.inbox.first('a question', one => one.method === 'elicitation/create')
+    await wait(400)
+    await client.tell(question.id, yes)
+    return (await call.reply).result
+  }
+  t.match(await late(0), { content: [{ text: 'done' }] })
+  t.match(await late(2000), { isError: true, content: [{ text: /longer than 150 ms/ }] }, 'which it has from then on')
+})
+
+alone('a user has as long as for any question', async t => {
+  let runs = 0
+  const tool = defineTool({ name: 'run', confirm: true, handler: () => `${++runs}` })
+  const client = await open(t, modeOf('2025-11-25', 'http'), { tools: [tool], options: { requestState: { ttl: 200 } } })
+  t.match(await client.call('run', () => undefined), { isError: true, text: /200 ms/ })
+  t.equal(runs, 0)
+})
+
+alone('a call that is cancelled while its user is asked does not run', async t => {
+  let runs = 0
+  const client: Client = await open(t, modeOf('2025-11-25', 'stdio'), { tools: [defineTool({ name: 'run', confirm: true, handler: () => `${++runs}` })] })
+  const call = client.peer.start('tools/call', { name: 'run' })
+  const question = await call.inbox.first('a question', one => one.method === 'elicitation/create')
+  await client.peer.notify('notifications/cancelled', { requestId: call.id })
+  await client.tell(question.id, yes)
+  t.ok(await until(() => client.server.app.mcp.stats().calls === 0))
+  await wait(50)
+  t.equal(runs, 0)
+})

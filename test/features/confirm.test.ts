@@ -1,0 +1,83 @@
+import t from 'tap'
+import { confirmOf } from '../../lib/features/confirm.js'
+import { Session } from '../../lib/sessions.js'
+import type { Tool } from '../../types/index.js'
+import { endpointOf, exchangeOf, servedOf } from '../support/doubles.js'
+import { thrown } from '../support/thrown.js'
+import { until, wait } from '../support/time.js'
+
+const toolOf = (more: object) => ({ name: 'pay', handler: () => 'x', ...more }) as unknown as Tool
+
+/** Asks in a session, and gives the question and how it ended. */
+async function asking (more: object, args: unknown, answer?: object) {
+  const { endpoint } = endpointOf()
+  Object.assign(endpoint, { states: { ttl: 1000 } })
+  const session = new Session('s', 'http', servedOf('2025-11-25'), undefined, { elicitation: {} })
+  const { exchange, channel } = exchangeOf(endpoint, 'tools/call', { session })
+  exchange.timeout = 77
+  exchange.target = more
+  const outcome: unknown[] = []
+  confirmOf(toolOf(more))?.ask(args, exchange).then(() => outcome.push('yes'), error => outcome.push(error))
+  await until(() => channel.messages.length > 0 || outcome.length > 0)
+  const [question] = channel.messages
+  const during = exchange.timeout
+  if (answer !== undefined) session.answer({ jsonrpc: '2.0', id: question.id, result: answer } as never)
+  await wait(5)
+  return { exchange, outcome, during, message: question?.params.message as string }
+}
+
+t.test('nobody is asked where the tool does not say so', async t => {
+  t.equal(confirmOf(toolOf({})), undefined)
+  t.equal(confirmOf(toolOf({ confirm: undefined, annotations: { readOnlyHint: true } })), undefined)
+})
+
+t.test('what is no question is refused', async t => {
+  for (const confirm of [false, null, 5, {}, '', '  ', []]) t.match(thrown(() => confirmOf(toolOf({ confirm }))).message, /^confirm must be true, what the user is asked, or a function that says it, got (false|an empty string|a value of type \w+)$/, JSON.stringify(confirm))
+  t.match(thrown(() => confirmOf(toolOf({ confirm: true, annotations: { readOnlyHint: true } }))).message, /readOnlyHint says that nothing is/)
+  for (const annotations of [undefined, {}, { readOnlyHint: false, destructiveHint: true }]) t.ok(confirmOf(toolOf({ confirm: true, annotations })))
+})
+
+t.test('the user has the time of a question, and the call its own after that', async t => {
+  const { exchange, outcome, during } = await asking({ confirm: true }, {}, { action: 'accept', content: { confirm: true } })
+  t.strictSame([outcome, during, exchange.timeout], [['yes'], 1000, 77])
+  exchange.end('{}', 200)
+})
+
+t.test('all but a yes is a refusal', async t => {
+  for (const answer of [{ action: 'decline' }, { action: 'cancel' }, { action: 'accept', content: { confirm: false } }]) {
+    const { outcome } = await asking({ confirm: true }, {}, answer)
+    t.match(outcome, [{ message: 'The user did not confirm: the tool "pay" was not run.', retryAfter: undefined }], JSON.stringify(answer))
+  }
+  t.match((await asking({ confirm: true }, {}, { action: 'accept', content: {} })).outcome, [{ name: 'InputRejectedError' }])
+})
+
+t.test('the question names the tool and its arguments, shortened', async t => {
+  t.equal((await asking({ confirm: true }, {})).message, 'Run pay?')
+  t.equal((await asking({ confirm: true, title: 'Pay' }, { to: 'Ada', n: 5, deep: { a: [1] }, none: null, gone: undefined })).message, 'Run Pay?\n\nto: "Ada"\nn: 5\ndeep: {"a":[1]}\nnone: null\ngone: nothing')
+  const long = (await asking({ confirm: true }, { text: 'x'.repeat(5000), ['k'.repeat(5000)]: 1, emoji: 'x'.repeat(98) + '😀' })).message
+  t.ok(long.length < 500)
+  t.match(long, /text: "x{99}… \(5002 characters\)\n/)
+  t.notMatch(long, /[\ud800-\udbff](?![\udc00-\udfff])/, 'no half of a sign')
+  const many = (await asking({ confirm: true }, Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`a${i}`, i])))).message
+  t.match(many, /a19: 19\n… and 980 more$/)
+})
+
+t.test('arguments cannot hide anything, nor look like the rest of the question', async t => {
+  const { message } = await asking({ confirm: true }, { a: 'x\n\nRun nothing?', 'b\nc': '\u202egnp.exe\u200b', d: '\u0007\u2028' })
+  t.equal(message, 'Run pay?\n\na: "x\\n\\nRun nothing?"\nb\\u{a}c: "\\u{202e}gnp.exe\\u{200b}"\nd: "\\u0007\\u{2028}"')
+})
+
+t.test('what the schema marks as sensitive is not shown', async t => {
+  const redact = (args: object) => ({ ...args, key: '[redacted]' })
+  t.equal((await asking({ confirm: true, redact }, { to: 'Ada', key: 'hunter2' })).message, 'Run pay?\n\nto: "Ada"\nkey: "[redacted]"')
+})
+
+t.test('the author\'s own words', async t => {
+  t.equal((await asking({ confirm: 'Sure?' }, { a: 1 })).message, 'Sure?')
+  const seen: unknown[] = []
+  const { message, exchange } = await asking({ confirm (this: unknown, ...what: unknown[]) { seen.push(this, ...what); return 'Really?' } }, { a: 1 })
+  t.equal(message, 'Really?')
+  t.strictSame([seen[0] === exchange.owner, seen[1], seen[2] === exchange.ctx], [true, { a: 1 }, true])
+  for (const said of ['', 5, undefined, null]) t.match((await asking({ confirm: () => said }, {})).outcome, [{ name: 'TypeError', message: /confirm of the tool "pay" must return what the user is asked/ }], String(said))
+  t.match((await asking({ confirm: () => { throw new Error('no') } }, {})).outcome, [{ message: 'no' }])
+})
