@@ -4,21 +4,24 @@ import http from 'node:http'
 /** @param targets `host:port` of each server; it may change at any time */
 export function roundRobin (targets) {
   let next = 0
-  const server = http.createServer((request, response) => {
-    const target = targets[next++ % targets.length]
+
+  /** @param tries how many servers may still be asked: one that takes no connection has not had the request */
+  function forward (request, response, tries) {
+    const [host, port] = targets[next++ % targets.length].split(':')
     const { method, url: path, headers } = request
-    const [host, port] = target.split(':')
-    const onward = http.request({ host, port, method, path, headers: { ...headers, 'x-forwarded-for': request.socket.remoteAddress } }, answer => {
+    const onward = http.request({ host, port, method, path, agent: false, headers: { ...headers, 'x-forwarded-for': request.socket.remoteAddress } }, answer => {
       response.writeHead(answer.statusCode, answer.headers)
       response.flushHeaders() // of a stream nothing may follow for long
       answer.on('error', () => response.destroy()).pipe(response)
     })
-    onward.on('error', () => {
-      if (response.headersSent) response.destroy()
+    onward.on('socket', socket => { socket.once('connect', () => request.pipe(onward)) })
+    onward.on('error', error => {
+      if (error.code === 'ECONNREFUSED' && tries > 1) forward(request, response, tries - 1)
+      else if (response.headersSent) response.destroy()
       else response.writeHead(502).end()
     })
     response.on('close', () => onward.destroy())
-    request.pipe(onward)
-  })
-  return server
+  }
+
+  return http.createServer((request, response) => forward(request, response, targets.length))
 }

@@ -62,7 +62,8 @@ export class Survivor {
       if (message !== undefined) return this.judge(message, seen, fate)
       from = answer?.events.findLast(one => one.id !== undefined)?.id ?? from
       if (from === '') return { ...fate, outcome: 'cut' }
-      if (answer?.status === 400) return { ...fate, outcome: 'error' }
+      // What came after is not kept any more, or the session is over: the client knows.
+      if (answer?.status === 400 || answer?.status === 404) return { ...fate, outcome: 'error', text: `HTTP ${answer.status}` }
       await sleep(PAUSE)
       fate.resumed++
       answer = await this.request('GET', undefined, { 'last-event-id': from }, message => this.heard(message, seen, wanted)).catch(() => undefined)
