@@ -24,6 +24,8 @@ export class Journal {
   private readonly ttl: number
   /** The newest event that was heard; undefined before it is known where the journal stands. */
   private heard: string | undefined
+  /** Where the journal stood at first. What is announced of before has come in since. */
+  private floor = ''
   /** How often announcements may have been missed, and up to which of these times all is known: until then what is announced has to wait for those before it. */
   private gaps = 0
   private mended = 0
@@ -44,7 +46,10 @@ export class Journal {
 
   /** Its place in the journal. All processes hear of it. */
   async append (event: Event): Promise<string> {
-    return await this.member.store.append(LOG, JSON.stringify(event), { ...LIMITS, ttl: this.ttl, tell: this.member.all })
+    const id = await this.member.store.append(LOG, JSON.stringify(event), { ...LIMITS, ttl: this.ttl, tell: this.member.all })
+    // What is said here before it is known where the journal stands is heard here, too.
+    this.heard ??= before(id)
+    return id
   }
 
   /** Every event from one place to another; false where some are not kept any more. */
@@ -72,11 +77,12 @@ export class Journal {
    * @throws Error where the store cannot be reached; then nothing that is announced is taken until it can
    */
   async catchUp (): Promise<void> {
-    const { heard, gaps } = this
+    const { gaps } = this
     this.early = []
     try {
-      const last = (await this.member.store.read(LOG, heard ?? '', { limit: 0 }))?.last ?? ''
-      if (heard === undefined) this.heard = last
+      const last = (await this.member.store.read(LOG, '', { limit: 0 }))?.last ?? ''
+      const { heard } = this
+      if (heard === undefined) this.heard = this.floor = last
       // Where the end is before what was heard it is another journal: Redis was replaced, or what was heard was never in it.
       else if (last < heard || !await this.follow(heard, last)) await this.begin(last)
       this.settle(gaps, heard === undefined)
@@ -106,6 +112,7 @@ export class Journal {
       newest.set(event.session, event)
     })) throw new Error('the journal was cut while it was read')
     this.heard = until
+    this.floor = ''
     for (const { id, event } of listening) {
       // One that has left since is no reason for others to come forward.
       if (event.kind === 'listen' || (event.kind === 'left' && newest.get(event.session) === event)) this.reader.event(event, id)
@@ -130,6 +137,7 @@ export class Journal {
     else if (this.heard === undefined) this.take(id, event)
     else if (this.mended < this.gaps || this.read.delete(id)) return true
     else if (id > this.heard) this.take(id, event)
+    else if (id <= this.floor) this.reader.event(event, id)
     else this.member.recover()
     return true
   }
@@ -138,4 +146,10 @@ export class Journal {
     this.heard = id
     this.reader.event(event, id)
   }
+}
+
+/** The place just before an entry. */
+function before (id: string): string {
+  const [ms = '', nth = ''] = id.split('-')
+  return nth === '000000' ? `${String(Number(ms) - 1).padStart(13, '0')}-999999` : `${ms}-${String(Number(nth) - 1).padStart(6, '0')}`
 }

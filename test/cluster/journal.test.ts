@@ -23,7 +23,7 @@ function reading (place: Place): Reading {
 
 async function pair (t: Test): Promise<[Reading, Reading]> {
   const [a, b] = members(t, 2).map(reading) as [Reading, Reading]
-  await a.journal.append(tell('before'))
+  await a.member.store.append(LOG, JSON.stringify(tell('before')), { max: 9, size: 999, ttl: HOUR })
   for (const one of [a, b]) await one.member.start()
   return [a, b]
 }
@@ -90,6 +90,26 @@ t.test('a process that starts without the store hears what comes', async t => {
   await a.journal.append(tell('1'))
   t.ok(await until(() => a.heard.length === 2))
   t.strictSame(a.heard, ['0', '1'])
+})
+
+t.test('what a process says before it hears the others, it hears', async t => {
+  const [a, b] = members(t, 2).map(reading) as [Reading, Reading]
+  await a.journal.append(tell('before'))
+  for (let i = 0; i < 3; i++) await b.journal.append(tell(String(i)))
+  for (const { member } of [a, b]) await member.start()
+  await b.journal.append(tell('3'))
+  for (const { heard } of [a, b]) t.ok(await until(() => heard.at(-1) === '3'))
+  t.strictSame([a.heard, b.heard], [['before', '0', '1', '2', '3'], ['0', '1', '2', '3']])
+})
+
+t.test('what is announced late, when the journal has been looked at already, is heard', async t => {
+  const [a, b] = members(t, 2).map(reading) as [Reading, Reading]
+  const id = await a.member.store.append(LOG, JSON.stringify(tell('late')), { max: 9, size: 999, ttl: HOUR })
+  await b.member.start()
+  await a.ear.publish('all', JSON.stringify([LOG, id, JSON.stringify(tell('late'))]))
+  await a.journal.append(tell('next'))
+  t.ok(await until(() => b.heard.length === 2))
+  t.strictSame(b.heard, ['late', 'next'])
 })
 
 t.test('a second gap while the first is mended loses nothing', async t => {
