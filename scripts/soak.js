@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { load } from '../test/soak/clients.js'
 
 const WIDTH = 40
-const WARM_UP = 30_000
+const WARM_UP = 60_000
 const GROWTH = 1.05
 const PATIENCE = 20_000
 
