@@ -4,6 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 const V = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } } }
 const handshake = { protocolVersion: '2025-11-25', capabilities: { elicitation: {} }, clientInfo: { name: 'soak', version: '1' } }
+/** Between two calls of one client, in ms: other steps run beside. */
+const PAUSE = 150
 const random = n => Math.floor(Math.random() * n)
 const agent = new http.Agent({ keepAlive: true, maxSockets: 64 })
 
@@ -95,7 +97,7 @@ export async function load (url, width, signal) {
       const answer = await kinds[name](url)
       counts[name].done++
       if (answer !== undefined && !answered.test(answer.text)) counts[name].lost++
-      await sleep(1)
+      await sleep(PAUSE)
     }
   }))
   agent.destroy() // what it keeps open is its own
