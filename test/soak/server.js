@@ -55,4 +55,5 @@ process.on('message', async what => {
     process.disconnect()
   }
 })
+process.on('disconnect', () => process.exit())
 process.send(`http://127.0.0.1:${app.server.address().port}/mcp`)
