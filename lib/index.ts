@@ -4,14 +4,13 @@ import fp from 'fastify-plugin'
 import nodeCluster from 'node:cluster'
 import type { AuthInfo, Mcp, McpOptions, Prompt, Resource, Tool } from '../types/index.js'
 import { Bearer } from './auth/bearer.js'
-import { callerProblem } from './auth/caller.js'
 import { mountMetadata } from './auth/metadata.js'
 import { Place } from './auth/place.js'
 import { connectionOf, kAuth, kConnection, kStreaming } from './connection.js'
 import * as content from './content.js'
 import { addEndpoint } from './endpoints.js'
-import { InputRejectedError, InputRequired, InputUnsupportedError, MCP_ERR_OPTION, MCP_ERR_STDIO_OPEN, MCP_ERR_STDIO_OPTION, MCP_ERR_TWICE, McpError, NoStreamError, ToolError } from './errors.js'
-import { settle } from './options.js'
+import { InputRejectedError, InputRequired, InputUnsupportedError, MCP_ERR_STDIO_OPEN, MCP_ERR_STDIO_OPTION, MCP_ERR_TWICE, McpError, NoStreamError, ToolError } from './errors.js'
+import { settle, stdioCaller } from './options.js'
 import type { Settings } from './options.js'
 import { elicit, elicitUrl, roots, sample } from './question.js'
 import { McpServer, sessionLimits } from './server.js'
@@ -114,12 +113,6 @@ function decorate (app: FastifyInstance, server: McpServer, streams: Streams): M
   return facade(app)
 }
 
-function known (caller: AuthInfo): AuthInfo {
-  const problem = callerProblem(caller)
-  if (problem !== undefined) throw new MCP_ERR_OPTION(`option /auth/stdio: ${problem}`)
-  return caller
-}
-
 function stdioOf (app: FastifyInstance, server: McpServer): Mcp['stdio'] {
   let open = false
   return async ({ input = process.stdin, output, lineLimit = 16 * MIB } = {}) => {
@@ -129,7 +122,7 @@ function stdioOf (app: FastifyInstance, server: McpServer): Mcp['stdio'] {
     const caller = server.settings.auth?.stdio
     const root = rootOf(app)
     await root.ready()
-    await stdio(server, { input, output: output ?? claimStdout(app.log), lineLimit, auth: typeof caller === 'function' ? known(caller()) : caller })
+    await stdio(server, { input, output: output ?? claimStdout(app.log), lineLimit, auth: typeof caller === 'function' ? stdioCaller(caller()) : caller })
     await root.close()
   }
 }

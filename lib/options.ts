@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import type { TProperties } from '@sinclair/typebox'
-import type { AuthOptions, Broker, Implementation, McpOptions, Prompt, RedisClient, RedisOptions, Resource, Store, Tool, Validator } from '../types/index.js'
+import type { AuthInfo, AuthOptions, Broker, Implementation, McpOptions, Prompt, RedisClient, RedisOptions, Resource, Store, Tool, Validator } from '../types/index.js'
 import { hostsOf, originsOf } from './allowed.js'
 import { callerProblem } from './auth/caller.js'
 import { MCP_ERR_OPTION } from './errors.js'
@@ -101,6 +101,13 @@ function keyOf (key: Key, i: number): Uint8Array {
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
 
+/** @throws MCP_ERR_OPTION where it is none */
+export function stdioCaller (caller: AuthInfo): AuthInfo {
+  const problem = callerProblem(caller)
+  if (problem !== undefined) throw new MCP_ERR_OPTION(`option /auth/stdio: ${problem}`)
+  return caller
+}
+
 /** What a schema cannot say. */
 function checked (auth: AuthOptions | undefined): AuthOptions | undefined {
   if (auth === undefined) return undefined
@@ -110,8 +117,7 @@ function checked (auth: AuthOptions | undefined): AuthOptions | undefined {
   if (auth.jwt !== undefined && (auth.jwt.jwksUri === undefined) === (auth.jwt.jwks === undefined)) throw new MCP_ERR_OPTION('option /auth/jwt must have one of jwksUri and jwks')
   if (auth.authenticate !== undefined && auth.dpop === 'require') throw new MCP_ERR_OPTION('option /auth/dpop cannot be demanded with /auth/authenticate, which checks what it wants itself')
   for (const [i, url] of (auth.authorizationServers ?? []).entries()) safe(`/auth/authorizationServers/${i}`, url)
-  const problem = auth.stdio === undefined || typeof auth.stdio === 'function' ? undefined : callerProblem(auth.stdio)
-  if (problem !== undefined) throw new MCP_ERR_OPTION(`option /auth/stdio: ${problem}`)
+  if (auth.stdio !== undefined && typeof auth.stdio !== 'function') stdioCaller(auth.stdio)
   safe('/auth/jwt/jwksUri', auth.jwt?.jwksUri)
   safe('/auth/introspection/endpoint', auth.introspection?.endpoint)
   if (auth.resource !== undefined && (!URL.canParse(auth.resource) || auth.resource.includes('#'))) throw new MCP_ERR_OPTION('option /auth/resource must be the absolute URL of the endpoint, without a fragment (RFC 9728 section 1.2)')

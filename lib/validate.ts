@@ -58,8 +58,12 @@ function lazy (schema: JsonSchema, options: CheckOptions): Check {
   return value => check(value)
 }
 
+/** Marks what is for the handler alone. */
+export const SENSITIVE = 'x-sensitive'
+export const isSensitive = (schema: JsonSchema): boolean => JSON.stringify(schema).includes(`"${SENSITIVE}":true`)
+
 function withAjv (schema: JsonSchema, { useDefaults = false, alone = false }: CheckOptions): Check {
-  const quiet = JSON.stringify(schema).includes('"x-sensitive":true')
+  const quiet = isSensitive(schema)
   const ajv = alone ? instance(schema, useDefaults) : sharedInstance(schema, useDefaults)
   const validate: ValidateFunction = ajv.compile(schema)
   return value => validate(value) ? undefined : sentence(validate.errors ?? [], quiet)

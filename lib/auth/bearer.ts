@@ -3,7 +3,7 @@ import type { AuthInfo, AuthOptions, Store } from '../../types/index.js'
 import { rpcError, withHeaders } from '../errors.js'
 import type { McpError } from '../errors.js'
 import type { Access } from './access.js'
-import { boundKey, callerProblem, InvalidToken } from './caller.js'
+import { boundKey, callerProblem, InvalidToken, NOT_HERE } from './caller.js'
 import { challengeOf, credentialsOf } from './challenge.js'
 import type { ChallengeParts } from './challenge.js'
 import { DPOP_ALGORITHMS, Proofs } from './dpop.js'
@@ -78,7 +78,7 @@ export class Bearer {
   private custom (request: FastifyRequest): AuthInfo | Promise<AuthInfo> {
     const said = (this.options.authenticate as NonNullable<AuthOptions['authenticate']>)(request)
     const known = (caller: AuthInfo | null | undefined): AuthInfo => {
-      if (!caller) throw request.headers.authorization === undefined ? new NoToken() : new InvalidToken('the token is not valid here')
+      if (!caller) throw request.headers.authorization === undefined ? new NoToken() : new InvalidToken(NOT_HERE)
       const problem = callerProblem(caller)
       if (problem !== undefined) throw new Error(`auth.authenticate() gave no caller: ${problem}`)
       if ((caller.expiresAt ?? Infinity) <= Date.now()) throw new InvalidToken('the token has expired', { detail: `expiresAt is ${caller.expiresAt}; it is a time in ms` })
@@ -99,7 +99,7 @@ export class Bearer {
     const status = (error as { statusCode?: unknown } | null)?.statusCode
     if (error instanceof NoToken || status === 401) {
       const sent = request.headers.authorization !== undefined && status === 401
-      return this.unauthorized(request, sent ? 'the token is not valid here' : 'an access token is needed', { scopes, ...(sent && { error: 'invalid_token' as const }) })
+      return this.unauthorized(request, sent ? NOT_HERE : 'an access token is needed', { scopes, ...(sent && { error: 'invalid_token' as const }) })
     }
     if (error instanceof InvalidToken) {
       request.log.info({ reason: error.detail ?? error.message }, 'the access token is refused')

@@ -2,6 +2,9 @@ import type { AuthInfo } from '../../types/index.js'
 
 // Who makes a request, out of the claims of a token (RFC 9068 section 2.2, RFC 7662 section 2.2).
 
+/** What is told of a token where more would help whoever forged it. */
+export const NOT_HERE = 'the token is not valid here'
+
 /** A token that opens nothing. Its message may be told; `detail` is for the log. */
 export class InvalidToken extends Error {
   override readonly name = 'InvalidToken'

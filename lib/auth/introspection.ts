@@ -1,8 +1,7 @@
 import type { AuthInfo, IntrospectionOptions } from '../../types/index.js'
-import { callerOf, InvalidToken } from './caller.js'
+import { callerOf, InvalidToken, NOT_HERE } from './caller.js'
 
 const TIMEOUT = 5_000
-const NOT_HERE = 'the token is not valid here'
 
 /** Asks the issuer about a token (RFC 7662). */
 export function introspector (options: IntrospectionOptions): (token: string) => Promise<AuthInfo> {

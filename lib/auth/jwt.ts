@@ -1,6 +1,6 @@
 import type { JWTVerifyGetKey } from 'jose'
 import type { AuthInfo, JwtOptions } from '../../types/index.js'
-import { callerOf, InvalidToken } from './caller.js'
+import { callerOf, InvalidToken, NOT_HERE } from './caller.js'
 import { remoteKeys } from './keys.js'
 
 /** ES, PS, RS and EdDSA: an issuer signs, nobody else can. */
@@ -25,9 +25,9 @@ export function jwtVerifier (options: JwtOptions): (token: string) => Promise<Au
       if (error instanceof jose.errors.JOSEError && !TROUBLE.includes(error.code)) throw new InvalidToken(reason(error.code), { detail: error.message })
       throw error
     })
-    if (protectedHeader.typ !== undefined && !TYPES.test(protectedHeader.typ)) throw new InvalidToken(reason(''), { detail: `its typ is ${JSON.stringify(protectedHeader.typ)}, so it is no access token` })
+    if (protectedHeader.typ !== undefined && !TYPES.test(protectedHeader.typ)) throw new InvalidToken(NOT_HERE, { detail: `its typ is ${JSON.stringify(protectedHeader.typ)}, so it is no access token` })
     return callerOf(payload, issuer)
   }
 }
 
-const reason = (code: string): string => code === 'ERR_JWT_EXPIRED' ? 'the token has expired' : 'the token is not valid here'
+const reason = (code: string): string => code === 'ERR_JWT_EXPIRED' ? 'the token has expired' : NOT_HERE

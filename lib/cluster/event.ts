@@ -1,5 +1,8 @@
 import type { Change } from '../changes.js'
 
+/** The place of an entry in the journal: when it was written, and which of that millisecond it was. */
+export const placeAt = (ms: number, nth = 0): string => `${String(ms).padStart(13, '0')}-${String(nth).padStart(6, '0')}`
+
 export type Event =
   /** `by` and `nth` tell the process that said so that it hears its own. */
   | { kind: 'change', change: Change, by?: string, nth?: number }

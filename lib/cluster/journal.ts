@@ -1,4 +1,4 @@
-import { eventOf } from './event.js'
+import { eventOf, placeAt } from './event.js'
 import type { Event } from './event.js'
 import type { Announcement, Member } from './member.js'
 
@@ -42,7 +42,7 @@ export class Journal {
   }
 
   /** A place that nobody is at before now. While the journal is empty it is as early as clocks may differ. */
-  get now (): string { return this.heard || `${String(Date.now() - SKEW).padStart(13, '0')}-000000` }
+  get now (): string { return this.heard || placeAt(Date.now() - SKEW) }
 
   /** Its place in the journal. All processes hear of it. */
   async append (event: Event): Promise<string> {
@@ -150,6 +150,6 @@ export class Journal {
 
 /** The place just before an entry. */
 function before (id: string): string {
-  const [ms = '', nth = ''] = id.split('-')
-  return nth === '000000' ? `${String(Number(ms) - 1).padStart(13, '0')}-999999` : `${ms}-${String(Number(nth) - 1).padStart(6, '0')}`
+  const [ms = 0, nth = 0] = id.split('-').map(Number)
+  return nth === 0 ? placeAt(ms - 1, 999_999) : placeAt(ms, nth - 1)
 }

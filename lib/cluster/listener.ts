@@ -3,11 +3,12 @@ import type { Change } from '../changes.js'
 import { reached, rpcError } from '../errors.js'
 import type { Sink } from '../replay.js'
 import type { Subscription } from '../subscriptions.js'
+import { QUESTION } from './delivery.js'
+import { placeAt } from './event.js'
 import type { Event } from './event.js'
 import { logOf, OWN } from './record.js'
 import type { ClusterSession } from './session.js'
 import { streamId } from './stream.js'
-import { QUESTION } from './delivery.js'
 
 const STREAM_ID = /^-([0-9a-f]{12}_[0-9a-f]{8})\.(\d{13}-\d{6})\.(\d{13}-\d{6})$/
 /** How long a stream waits for its own place in the journal, in ms. */
@@ -44,7 +45,7 @@ export class Listener implements Subscription {
   /** From when it is asked for until its connection is gone. */
   connected = true
   /** An id that stands for the place where the stream is now. */
-  get start (): string { const { journal = '', own = '' } = this.place ?? {}; return `-${this.id}.${journal}.${own}` }
+  get start (): string { return this.idAt(this.place) }
 
   /**
    * Takes its place: from there on this stream brings what is new.
@@ -77,6 +78,8 @@ export class Listener implements Subscription {
   }
 
   write (text: string): void { this.sink?.event(this.start, text) }
+
+  private idAt ({ journal = '', own = '' }: Partial<Place> = {}): string { return `-${this.id}.${journal}.${own}` }
 
   get uris (): Iterable<string> { return this.session.subscriptions }
   get open (): boolean { return this.sink !== undefined }
@@ -174,14 +177,16 @@ export class Listener implements Subscription {
     const told = new Map<string, string>()
     const complete = await journal.between(before(until, 2 * lifetime), until, (event, id) => {
       if (event.kind === 'listen' && event.stream === gone) told.clear()
-      else if (event.kind === 'change' && this.session.wants(event.change) && !told.has(changeText(event.change))) told.set(changeText(event.change), id)
+      if (event.kind !== 'change' || !this.session.wants(event.change)) return
+      const text = changeText(event.change)
+      if (!told.has(text)) told.set(text, id)
     })
     if (!complete) for (const { text } of this.everything(until)) told.set(text, until)
-    for (const [text, id] of told) this.sink?.event(`-${this.id}.${id}.${own}`, text)
+    for (const [text, id] of told) this.sink?.event(this.idAt({ journal: id, own }), text)
   }
 }
 
 /** The id of a journal a while before another. */
-const before = (id: string, ms: number): string => `${String(Math.max(0, Number(id.slice(0, 13)) - ms)).padStart(13, '0')}-000000`
+const before = (id: string, ms: number): string => placeAt(Math.max(0, Number(id.slice(0, 13)) - ms))
 
 const gone = () => rpcError('InvalidRequest', 'what came after Last-Event-ID is not kept any more; open a stream without it')

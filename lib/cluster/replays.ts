@@ -95,8 +95,7 @@ export class ClusterStreams {
   private async lose (log: string): Promise<void> {
     const tail = this.reading.get(log)
     if (tail === undefined || tail.over) return
-    const read = await tail.catchUp().then(() => true, () => false)
-    if (read) tail.fail('what it had to say is lost')
+    await this.fail(tail, 'what it had to say is lost')
   }
 
   /** Nobody waits for a process that is gone. */
@@ -108,13 +107,17 @@ export class ClusterStreams {
       if (!tail.over) await this.say(tail, true, true)
       return
     }
-    // Its last words may still be on their way. If they cannot be read now, there will be another look.
+    if (await this.fail(tail, 'the process that served this call is gone')) this.reading.delete(tail.log)
+  }
+
+  /** Its last words may still be on their way. False where they cannot be read now: there will be another look. */
+  private async fail (tail: Tail, why: string): Promise<boolean> {
     try {
       await tail.catchUp()
     } catch {
-      return
+      return false
     }
-    tail.fail('the process that served this call is gone')
-    this.reading.delete(tail.log)
+    tail.fail(why)
+    return true
   }
 }

@@ -1,17 +1,17 @@
 import { isObject } from '../jsonrpc.js'
 import type { JsonSchema } from '../json-schema.js'
 import { pointed, sameValue } from '../schema-refs.js'
+import { isSensitive, SENSITIVE } from '../validate.js'
 
 // Arguments that nobody but the handler shall see: `x-sensitive: true` in a schema.
 
 export const REDACTED = '[redacted]'
-const MARK = 'x-sensitive'
 
 export type Redact = (value: unknown) => unknown
 
 /** Puts a word in the place of what is marked; what any branch of the schema marks is. Undefined where nothing is. */
 export function redactorOf (schema: JsonSchema): Redact | undefined {
-  return JSON.stringify(schema).includes(`"${MARK}":true`) ? new Redactor(schema).redact : undefined
+  return isSensitive(schema) ? new Redactor(schema).redact : undefined
 }
 
 class Redactor {
@@ -34,7 +34,7 @@ class Redactor {
 
   private within (value: unknown, schemas: unknown[]): unknown {
     const all = this.flat(schemas)
-    if (all.some(schema => schema[MARK] === true)) return REDACTED
+    if (all.some(schema => schema[SENSITIVE] === true)) return REDACTED
     if (Array.isArray(value)) return value.map((one, i) => this.within(one, all.flatMap(schema => elementsOf(schema, i))))
     if (!isObject(value)) return value
     return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, this.within(member, all.flatMap(schema => membersOf(schema, name)))]))
@@ -58,7 +58,7 @@ class Redactor {
   private target (ref: string): unknown {
     const [id, pointer = ''] = ref.split('#')
     const from = id === '' ? this.root : this.names.get(id)
-    return this.names.get(ref) ?? (from !== undefined && /^(\/|$)/.test(pointer) ? pointer === '' ? from : pointed(from, pointer) : undefined) ?? { [MARK]: true }
+    return this.names.get(ref) ?? (from !== undefined && /^(\/|$)/.test(pointer) ? pointer === '' ? from : pointed(from, pointer) : undefined) ?? { [SENSITIVE]: true }
   }
 }
 

@@ -8,8 +8,9 @@ import type { FastifyReply } from 'fastify'
 const queues = new WeakMap<Socket, Set<ServerResponse>>()
 
 /** Lets a response that waits for its turn hear that its connection is gone. */
-export function hearClose ({ raw, request: { raw: { socket } } }: FastifyReply): void {
+export function hearClose ({ raw, request }: FastifyReply): void {
   if (raw.socket !== null) return
+  const { socket } = request.raw
   if (socket.destroyed) return cut(raw)
   const queue = queues.get(socket) ?? begin(socket)
   queue.add(raw)
