@@ -5,7 +5,7 @@ import { isObject, kindOf } from './jsonrpc.js'
 import type { Request } from './jsonrpc.js'
 import { META } from './schemas/envelope.js'
 import type { McpServer } from './server.js'
-import type { Session } from './sessions.js'
+import type { Session } from './session.js'
 
 /** What a route of the plugin carries in its config. */
 export interface RouteInfo { transport: 'http' | 'http-sse', endpoint: string, server: McpServer }

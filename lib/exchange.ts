@@ -15,7 +15,7 @@ import type { RequestStates } from './request-state.js'
 import { Rounds } from './rounds.js'
 import { META } from './schemas/envelope.js'
 import type { Channel, Method, Served } from './method.js'
-import type { Session } from './sessions.js'
+import type { Session } from './session.js'
 
 /** What of the server a message meets. */
 export interface Endpoint {

@@ -2,7 +2,7 @@ import type { TSchema } from '@sinclair/typebox'
 import type { Exchange } from './exchange.js'
 import type { Params } from './jsonrpc.js'
 import type { Revision } from './revisions/revision.js'
-import type { Session } from './sessions.js'
+import type { Session } from './session.js'
 import type { Check } from './validate.js'
 
 // The seam between dispatch and the features.

@@ -36,7 +36,7 @@ const Options = Type.Object({
   tools: Type.Optional(Type.Array(Type.Unsafe<Tool>({ type: 'object' }))),
   resources: Type.Optional(Type.Array(Type.Unsafe<Resource>({ type: 'object' }))),
   prompts: Type.Optional(Type.Array(Type.Unsafe<Prompt>({ type: 'object' }))),
-  sessions: Type.Optional(Type.Union([Type.Literal(false), Type.Object({ idle: ms(), max: count() }, { additionalProperties: false })])),
+  sessions: Type.Optional(Type.Union([Type.Literal(false), Type.Object({ idle: ms(), max: count(), maxPerCaller: count(1) }, { additionalProperties: false })])),
   httpSse: Type.Optional(Type.Boolean()),
   sse: group({ keepAlive: Type.Optional(Type.Number({ minimum: 1 })), after: ms(), maxBuffered: count(1), replay: group({ events: count(1), size: count(1), ttl: ms() }) }),
   auth: Type.Optional(Type.Object({
@@ -140,7 +140,7 @@ export interface Settings {
   tools: readonly Tool[]
   resources: readonly Resource[]
   prompts: readonly Prompt[]
-  sessions: { idle: number, max: number } | false
+  sessions: { idle: number, max: number, maxPerCaller: number } | false
   httpSse: boolean
   sse: { keepAlive: number, after: number, maxBuffered: number, replay: { events: number, size: number, ttl: number } }
   auth: AuthOptions | undefined
@@ -194,7 +194,7 @@ export function settle (options: McpOptions, bodyLimit: number): Settings {
     tools: options.tools ?? [],
     resources: options.resources ?? [],
     prompts: options.prompts ?? [],
-    sessions: sessions && { idle: sessions.idle ?? 30 * MINUTE, max: sessions.max ?? 10_000 },
+    sessions: sessions && { idle: sessions.idle ?? 30 * MINUTE, max: sessions.max ?? 10_000, maxPerCaller: sessions.maxPerCaller ?? 1_000 },
     httpSse: options.httpSse ?? sessions !== false,
     sse: { keepAlive: sse?.keepAlive ?? 15_000, after: sse?.after ?? 1_000, maxBuffered: sse?.maxBuffered ?? 4 * MIB, replay: { events: sse?.replay?.events ?? 1_000, size: sse?.replay?.size ?? MIB, ttl: sse?.replay?.ttl ?? 5 * MINUTE } },
     auth: checked(options.auth),

@@ -177,6 +177,6 @@ function healthOf (redis: { ok: boolean, since: number, error: string | undefine
 
 /** Without sessions of its own, an endpoint may still have those of HTTP+SSE, which last as long as their streams. */
 export function sessionLimits ({ sessions, httpSse, limits, sse }: Settings): SessionLimits {
-  const { idle, max } = sessions || { idle: Infinity, max: httpSse ? 10_000 : 0 }
-  return { idle, max, calls: limits.calls, questions: limits.questions, replay: sse.replay }
+  const { idle, max, maxPerCaller } = sessions || { idle: Infinity, max: httpSse ? 10_000 : 0, maxPerCaller: 1_000 }
+  return { idle, max, maxPerCaller, calls: limits.calls, questions: limits.questions, replay: sse.replay }
 }

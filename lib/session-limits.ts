@@ -13,5 +13,5 @@ export interface SessionBounds {
 
 export const BOUNDS: SessionBounds = { calls: 1_000, questions: 100, replay: REPLAY }
 
-/** `idle` in ms, and how many sessions there may be. */
-export interface SessionLimits extends Partial<SessionBounds> { idle: number, max: number }
+/** `idle` in ms, how many sessions there may be, and how many of one caller. */
+export interface SessionLimits extends Partial<SessionBounds> { idle: number, max: number, maxPerCaller: number }

@@ -2,7 +2,7 @@ import t from 'tap'
 import { Exchange } from '../lib/exchange.js'
 import { roots } from '../lib/question.js'
 import { LEVELS, META } from '../lib/schemas/envelope.js'
-import { Session } from '../lib/sessions.js'
+import { Session } from '../lib/session.js'
 import type { InputOptions, LoggingLevel, Schema } from '../types/index.js'
 import { endpointOf, exchangeOf, FakeChannel, servedOf, type ExchangeOptions } from './support/doubles.js'
 

@@ -18,7 +18,7 @@ t.test('with no options everything has a value', async t => {
     tools: [],
     resources: [],
     prompts: [],
-    sessions: { idle: 1_800_000, max: 10_000 },
+    sessions: { idle: 1_800_000, max: 10_000, maxPerCaller: 1_000 },
     httpSse: true,
     sse: { keepAlive: 15_000, after: 1_000, maxBuffered: 4 * MIB, replay: { events: 1_000, size: MIB, ttl: 300_000 } },
     auth: undefined,
@@ -41,8 +41,8 @@ t.test('an option given as undefined has its default', async t => {
 
 t.test('a part of a group leaves the rest of it as it is', async t => {
   const rows: [McpOptions, object][] = [
-    [{ sessions: { max: 5 } }, { sessions: { idle: 1_800_000, max: 5 } }],
-    [{ sessions: { idle: 0 } }, { sessions: { idle: 0, max: 10_000 } }],
+    [{ sessions: { max: 5, maxPerCaller: 2 } }, { sessions: { idle: 1_800_000, max: 5, maxPerCaller: 2 } }],
+    [{ sessions: { idle: 0 } }, { sessions: { idle: 0, max: 10_000, maxPerCaller: 1_000 } }],
     [{ sse: { after: 0 } }, { sse: { keepAlive: 15_000, after: 0, maxBuffered: 4 * MIB, replay: { events: 1_000, size: MIB, ttl: 300_000 } } }],
     [{ cache: { ttlMs: 0 } }, { cache: { ttlMs: 0, cacheScope: 'public' } }],
     [{ cache: { cacheScope: 'private' } }, { cache: { ttlMs: 60_000, cacheScope: 'private' } }],
@@ -89,7 +89,7 @@ t.test('a wrong option is an error with a code, the name of the option and what 
     [{ pth: '/mcp' }, /option \/pth is not a known property; known: .*path/],
     ...['mcp', '/mcp/*', '/:team/mcp', '/mcp?a', '/mcp#a', '/m cp', ''].map((path): [unknown, RegExp] => [{ path }, RegExp(`option /path must begin with / and be the same for all requests.*got "${path.replace(/[*?]/g, '\\$&')}"`)]),
     [{ path: 5 }, /option \/path must be string, got number 5/],
-    [{ sessions: { idel: 3 } }, /option \/sessions\/idel is not a known property; known: idle, max$/],
+    [{ sessions: { idel: 3 } }, /option \/sessions\/idel is not a known property; known: idle, max, maxPerCaller$/],
     [{ sessions: true }, /option \/sessions must be false or object, got boolean true$/],
     [{ hosts: 'app.example' }, /option \/hosts must be "\*" or array, got string "app\.example"$/],
     [{ origins: [5] }, /option \/origins\/0 must be string, got number 5$/],

@@ -16,6 +16,11 @@ export interface SessionOptions {
    * where there is none, opening one is 503 with `Retry-After`. Default: 10 000.
    */
   max?: number | undefined
+  /**
+   * The greatest number of sessions of one caller, where `auth` says who that is. Over it, the oldest of them whose client has sent nothing since
+   * `initialize` gives way, if it has had 5 seconds; where there is none, opening one is 503 with `Retry-After`. Default: 1 000.
+   */
+  maxPerCaller?: number | undefined
 }
 
 /** What is kept of the streams of a session, for clients that come back for the rest. Source: 2025-11-25 basic/transports (Resumability and Redelivery). */

@@ -1,5 +1,5 @@
 import type { ClientCapabilities, Implementation } from '../../types/index.js'
-import type { Session } from '../sessions.js'
+import type { Session } from '../session.js'
 
 /** What all processes know of a session. */
 export interface SessionRecord {

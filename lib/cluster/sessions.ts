@@ -3,9 +3,10 @@ import type { AuthInfo, ClientCapabilities, Implementation } from '../../types/i
 import { reached } from '../errors.js'
 import type { Notification } from '../jsonrpc.js'
 import type { Served } from '../method.js'
-import { Session, Sessions } from '../sessions.js'
+import { Session } from '../session.js'
+import { Sessions } from '../sessions.js'
 import type { SessionLimits } from '../session-limits.js'
-import type { Transport } from '../sessions.js'
+import type { Transport } from '../session.js'
 import type { Announcement, Note } from './member.js'
 import { keyOf, logOf, OWN } from './record.js'
 import type { SessionRecord } from './record.js'
@@ -114,15 +115,20 @@ export class ClusterSessions extends Sessions {
     const { version } = JSON.parse(text) as SessionRecord
     const served = this.served(version)
     if (served === undefined) return // another version of the app opened it
-    if (this.byId.size >= this.limits.max) this.makeRoom()
-    if (this.byId.size >= this.limits.max) this.evict(() => true)
-    this.keep(new ClusterSession(id, served, text, this.shared, this.bounds))
+    const session = new ClusterSession(id, served, text, this.shared, this.bounds)
+    if (this.crowded(session.principal)) this.evict(one => one.principal === session.principal)
+    if (this.full) this.makeRoom(() => this.full)
+    if (this.full) this.evict(() => true)
+    this.keep(session)
   }
 
-  /** What all processes know need not be known here: it can be read again. A new session makes others go that were used, but none whose client has had no time to. */
-  protected override makeRoom (): void {
-    super.makeRoom()
-    if (this.byId.size >= this.limits.max) this.evict(session => !this.fresh.has(session))
+  /**
+   * What all processes know need not be known here: it can be read again. A new session makes others go that were used, but none whose client has
+   * had no time to; and it makes none go because its caller has many, or there would be no end to them.
+   */
+  protected override makeRoom (needed: () => boolean, principal?: string): void {
+    super.makeRoom(needed, principal)
+    if (principal === undefined && needed()) this.evict(session => !this.fresh.has(session))
   }
 
   /** The one that was used longest ago. */

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import type { Channel, Served } from '../method.js'
-import type { Session } from '../sessions.js'
+import type { Session } from '../session.js'
 import type { Accepts } from './accept.js'
 import { isGone, sendJson } from './reply.js'
 import { plain } from './outlet.js'

@@ -1,5 +1,5 @@
 import type { Change } from '../changes.js'
-import type { Session } from '../sessions.js'
+import type { Session } from '../session.js'
 import type { Subscription, Subscriptions } from '../subscriptions.js'
 import type { Outlet } from './outlet.js'
 

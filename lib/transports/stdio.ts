@@ -8,7 +8,7 @@ import { parse } from '../jsonrpc.js'
 import type { BadMessage } from '../jsonrpc.js'
 import type { Served } from '../method.js'
 import type { McpServer } from '../server.js'
-import { Session } from '../sessions.js'
+import { Session } from '../session.js'
 import { CHUNK, drained } from './drain.js'
 import { Peer } from './peer.js'
 

@@ -100,3 +100,25 @@ both('a client that does not read is cut off, slows nobody, and can come back fo
   t.ok(await heard(rest, message => message.id === 'slow', 10_000), 'the answer is not lost')
   t.ok(lastId(rest))
 })
+
+const perCaller = async (t: any, sharing: any) => {
+  // A caller is who the header says.
+  const auth: McpOptions['auth'] = { authenticate: ({ headers }) => ({ subject: String(headers.authorization), scopes: [] }) }
+  const [server] = await apps(t, sharing, 1, { tools: [steps], auth, sessions: { maxPerCaller: 2 } }) as [any]
+  const open = async (who: string) => {
+    const client = new Roamer(t, '2025-11-25', { authorization: who })
+    const { status, headers, messages } = await client.open(server)
+    return { client, status, retry: headers['retry-after'], message: messages[0] }
+  }
+  const ping = async ({ client }: { client: Roamer }) => (await client.post(server.url, { jsonrpc: '2.0', id: 1, method: 'ping' })).status
+  const own = [await open('a'), await open('a')]
+  for (const one of own) t.equal(await ping(one), 200)
+  t.match(await open('a'), { status: 503, retry: /^\d+$/, message: { error: { code: -32603, message: /you have 2 sessions/ } } }, 'one more is refused')
+  const other = await open('b')
+  t.strictSame([other.status, await ping(other)], [200, 200], 'another caller may')
+  t.strictSame(await Promise.all(own.map(ping)), [200, 200], 'those that there are go on')
+  await own[0]!.client.end(server)
+  t.equal((await open('a')).status, 200, 'one that ends makes room')
+}
+t.test('sessions of one caller', t => perCaller(t, alone))
+onEach(t, 'sessions of one caller', perCaller)

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { confirmOf } from '../../lib/features/confirm.js'
-import { Session } from '../../lib/sessions.js'
+import { Session } from '../../lib/session.js'
 import type { Tool } from '../../types/index.js'
 import { endpointOf, exchangeOf, servedOf } from '../support/doubles.js'
 import { thrown } from '../support/thrown.js'

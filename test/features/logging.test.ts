@@ -2,7 +2,7 @@ import t from 'tap'
 import { dispatch } from '../../lib/dispatch.js'
 import { logging } from '../../lib/features/logging.js'
 import { LEVELS } from '../../lib/schemas/envelope.js'
-import { Session } from '../../lib/sessions.js'
+import { Session } from '../../lib/session.js'
 import { endpointOf, exchangeOf, servedOf } from '../support/doubles.js'
 
 const served = servedOf('2025-11-25', logging.methods)

@@ -7,7 +7,8 @@ import { Exchange, type Endpoint } from '../../lib/exchange.js'
 import type { Channel, Listener, Method, Served } from '../../lib/method.js'
 import { revisions } from '../../lib/revisions/index.js'
 import type { Revision } from '../../lib/revisions/revision.js'
-import type { Session } from '../../lib/sessions.js'
+import type { Session } from '../../lib/session.js'
+import type { Subscription } from '../../lib/subscriptions.js'
 import { checkOf } from '../../lib/validate.js'
 import type { Revision as Version } from '../../types/index.js'
 
@@ -92,3 +93,6 @@ export function exchangeOf (endpoint: Endpoint, method: string, options: Exchang
   const message = { jsonrpc: '2.0' as const, id, method, ...(params === undefined ? {} : { params }) }
   return { channel, exchange: new Exchange(endpoint, served, message, channel, session, undefined) }
 }
+
+/** A stream for changes that tells where it ended. */
+export const streamOf = (ended: string[] = [], name = 'stream', more: Partial<Subscription> = {}): Subscription => ({ wants: () => true, deliver () {}, end () { ended.push(name) }, ...more })

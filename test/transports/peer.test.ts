@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { Session } from '../../lib/sessions.js'
+import { Session } from '../../lib/session.js'
 import { Peer } from '../../lib/transports/peer.js'
 import type { PeerOptions } from '../../lib/transports/peer.js'
 import type { McpOptions, Revision, Tool } from '../../types/index.js'

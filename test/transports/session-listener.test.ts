@@ -1,6 +1,6 @@
 import t from 'tap'
 import { Replays } from '../../lib/replay.js'
-import { Session } from '../../lib/sessions.js'
+import { Session } from '../../lib/session.js'
 import { Subscriptions } from '../../lib/subscriptions.js'
 import { plain, resumable } from '../../lib/transports/outlet.js'
 import { SessionListener } from '../../lib/transports/session-listener.js'
