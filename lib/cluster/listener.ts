@@ -36,6 +36,8 @@ export class Listener implements Subscription {
   /** The stream that brings what is new. */
   private bringing: string | undefined
   private placed: ((at: string) => void)[] = []
+  /** It was ended; before it was open, it ends as soon as it is. */
+  private over = false
 
   constructor (session: ClusterSession, id?: string) {
     this.session = session
@@ -75,6 +77,7 @@ export class Listener implements Subscription {
       this.write(text)
     }
     for (const one of this.early.splice(0)) one()
+    if (this.over) sink.disconnect()
   }
 
   write (text: string): void { this.sink?.event(this.start, text) }
@@ -128,7 +131,11 @@ export class Listener implements Subscription {
     session.vacate(stream).catch(() => {}) // watch() does it when that can be done
   }
 
-  end (): void { this.sink?.disconnect() }
+  end (): void {
+    this.over = true
+    this.sink?.disconnect()
+  }
+
   retire (): void { this.end() }
 
   private soon (run: () => void): void {

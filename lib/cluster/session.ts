@@ -6,12 +6,15 @@ import { Session } from '../session.js'
 import type { SessionBounds } from '../session-limits.js'
 import { Delivery } from './delivery.js'
 import type { Event } from './event.js'
+import { Gathered } from './gathered.js'
 import type { Journal } from './journal.js'
 import type { Listener } from './listener.js'
 import type { Member } from './member.js'
 import { keyOf } from './record.js'
 import type { SessionRecord } from './record.js'
 import type { ClusterStreams } from './replays.js'
+
+type Edit = (record: SessionRecord) => void
 
 const ASKS = /^ask-([0-9a-f]{12})-/
 
@@ -30,6 +33,7 @@ export class ClusterSession extends Session {
   /** Streams for changes whose connection is here. */
   readonly listeners = new Set<Listener>()
   private delivery: Delivery | undefined
+  private changes: Gathered<Edit> | undefined
   private record: SessionRecord
   private text: string
 
@@ -128,12 +132,14 @@ export class ClusterSession extends Session {
   }
 
   /** Changes what all processes know; when it is done they have been told. */
-  async change (edit: (record: SessionRecord) => void): Promise<void> {
+  change (edit: Edit): Promise<void> { return (this.changes ??= new Gathered(edits => this.write(edits))).add(edit) }
+
+  private async write (edits: Edit[]): Promise<void> {
     const { member, idle } = this.shared
     for (;;) {
       const before = this.text
       const record = JSON.parse(before) as SessionRecord
-      edit(record)
+      for (const edit of edits) edit(record)
       if (JSON.stringify(record) === before) return
       record.turn++
       const after = JSON.stringify(record)
