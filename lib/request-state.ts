@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { reached, rpcError } from './errors.js'
 import type { QuestionMethod } from './question.js'
+import { StateKeys } from './state-keys.js'
 import { MemoryStore } from './stores/memory.js'
 import type { Store } from '../types/index.js'
 
@@ -25,8 +26,6 @@ export interface State {
 const MAX_BYTES = 16_384
 /** More than that much takes when it is sealed: a third for base64url, and the header. */
 const MAX_SEALED = 2 * MAX_BYTES
-/** How long a key that processes share is kept after one of them has started to use it, in ms. */
-const KEY_LIFE = 30 * 24 * 3_600_000
 const SEGMENT = /^[A-Za-z0-9_-]*$/
 
 export interface StateOptions {
@@ -40,7 +39,9 @@ export class RequestStates {
   /** How long a client has to answer, in ms. */
   readonly ttl: number
   private readonly store: Store
-  private keys: Map<string, Uint8Array>
+  /** Where processes share the store: the states that were used here. One that the store has lost does not count again. */
+  private readonly used: Store | undefined
+  private readonly keys: StateKeys
   /** Whether the key is that of this process alone. */
   readonly alone: boolean
   private foreign: (() => void) | undefined
@@ -51,10 +52,11 @@ export class RequestStates {
    */
   constructor ({ keys, ttl }: StateOptions, shared?: Store, foreign?: () => void) {
     this.alone = keys.length === 0 && shared === undefined
-    this.keys = byId(this.alone ? [randomBytes(32)] : keys)
+    this.keys = new StateKeys(this.alone ? [randomBytes(32)] : keys, shared)
     this.foreign = this.alone ? foreign : undefined
     this.ttl = ttl
     this.store = shared ?? new MemoryStore()
+    this.used = shared && new MemoryStore()
   }
 
   /** @throws Error that names the largest part, where there is too much of it */
@@ -62,17 +64,29 @@ export class RequestStates {
     const bytes = new TextEncoder().encode(JSON.stringify({ ...state, once: carried(state.once), until: Date.now() + this.ttl }))
     if (bytes.length > MAX_BYTES) throw tooLarge(bytes.length, largest(state))
     const { CompactEncrypt } = await import('jose')
-    const [kid, key] = [...await this.known()][0] as [string, Uint8Array]
+    const [kid, key] = await this.keys.first()
     return await new CompactEncrypt(bytes).setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid }).encrypt(key)
   }
 
   /** @throws McpError -32602, the same for all that can be wrong with it */
   async open (sealed: string, bound: string): Promise<State> {
-    const keys = await this.known()
-    const state = await read(sealed, keys).catch((error: unknown) => { if (error instanceof Foreign) this.strange() })
+    const state = await read(sealed, this.keys).catch((error: unknown) => { if (error instanceof Foreign) this.strange() })
     if (state === undefined || state.until <= Date.now() || state.bound !== bound) throw refused()
-    if (state.single !== undefined && !await reached(this.store.swap(`state:${state.single}`, undefined, '1', state.until - Date.now()))) throw refused()
+    if (state.single !== undefined && !await this.use(state.single, state.until - Date.now())) throw refused()
     return state
+  }
+
+  /** The processes may have lost the key that they share. */
+  async again (): Promise<void> { await this.keys.look() }
+
+  private async use (single: string, left: number): Promise<boolean> {
+    if (await this.used?.swap(single, undefined, '1', left) === false) return false
+    try {
+      return await reached(this.store.swap(`state:${single}`, undefined, '1', left))
+    } catch (error) {
+      await this.used?.delete(single)
+      throw error
+    }
   }
 
   /** Whether a state is brought for the first time; false where nobody can say. */
@@ -84,19 +98,14 @@ export class RequestStates {
     this.foreign?.()
     this.foreign = undefined
   }
-
-  private async known (): Promise<ReadonlyMap<string, Uint8Array>> {
-    if (this.keys.size === 0) this.keys = byId([await reached(sharedKey(this.store))])
-    return this.keys
-  }
 }
 
-async function read (sealed: string, keys: ReadonlyMap<string, Uint8Array>): Promise<State & { until: number }> {
+async function read (sealed: string, keys: StateKeys): Promise<State & { until: number }> {
   if (sealed.length > MAX_SEALED) throw refused()
   // Decoders forgive spare bits; two spellings of one state would be two states.
   if (!sealed.split('.').every(canonical)) throw refused()
   const { compactDecrypt, decodeProtectedHeader } = await import('jose')
-  const key = keys.get(String(decodeProtectedHeader(sealed).kid))
+  const key = await keys.find(String(decodeProtectedHeader(sealed).kid))
   if (key === undefined) throw new Foreign()
   const { plaintext } = await compactDecrypt(sealed, key, { keyManagementAlgorithms: ['dir'], contentEncryptionAlgorithms: ['A256GCM'] })
   const { once, ...rest } = JSON.parse(new TextDecoder().decode(plaintext))
@@ -106,20 +115,8 @@ async function read (sealed: string, keys: ReadonlyMap<string, Uint8Array>): Pro
 /** Sealed with a key that is not known here. */
 class Foreign extends Error {}
 
-/** The first process to need a key makes one for all. */
-async function sharedKey (store: Store): Promise<Uint8Array> {
-  for (;;) {
-    const key = await store.get('state-key', { touch: KEY_LIFE })
-    if (key !== undefined) return Buffer.from(key, 'base64')
-    await store.swap('state-key', undefined, randomBytes(32).toString('base64'), KEY_LIFE)
-  }
-}
-
-const byId = (keys: Uint8Array[]): Map<string, Uint8Array> => new Map(keys.map(key => [keyId(key), key]))
 const refused = () => rpcError('InvalidParams', 'requestState is not valid here, or its time is over; make the call again without it')
 const canonical = (segment: string): boolean => SEGMENT.test(segment) && Buffer.from(segment, 'base64url').toString('base64url') === segment
-/** Tells keys apart without telling them. */
-const keyId = (key: Uint8Array): string => createHash('sha256').update('fastify-mcp-plugin.kid').update(key).digest('base64url').slice(0, 8)
 
 /** JSON drops a member that is undefined; an entry without a value is still there. */
 const carried = (once: State['once']): unknown[][] => Object.entries(once).map(([key, value]) => JSON.stringify(value) === undefined ? [key] : [key, value])

@@ -85,6 +85,7 @@ export class McpServer implements Endpoint {
     this.revisions = new Revisions<Served>(this.served)
     this.cluster = clusterOf?.(this)
     this.states = new RequestStates(settings.requestState, this.cluster?.member.store, () => { app.log.warn(FOREIGN) })
+    this.cluster?.member.onGap(() => this.states.again())
     this.sessions = this.cluster?.sessions ?? new Sessions(sessionLimits(settings))
   }
 

@@ -56,7 +56,8 @@ const arrows = table({
   schemas: 'errors',
   'uri-template': 'errors',
   page: 'errors',
-  'request-state': 'errors stores'
+  'request-state': 'errors state-keys stores',
+  'state-keys': 'errors'
 })
 
 /** Arrows besides those that carry nothing but types. `exchange` and `method` are the words in which all rooms but the lowest speak of a message. */

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
 import { RequestStates, type State } from '../lib/request-state.js'
+import { MemoryStore } from '../lib/stores/memory.js'
 import type { Store } from '../types/index.js'
 import { endpointOf, exchangeOf } from './support/doubles.js'
 
@@ -285,4 +286,19 @@ t.test('a state of another process is told of once, where it could have been ope
   await t.rejects(new RequestStates({ keys: [], ttl: MINUTE }, undefined, foreign).open(sealed.slice(0, -4), bound), { code: -32602 })
   await t.rejects(new RequestStates({ keys: [], ttl: MINUTE }, undefined, foreign).open('x', bound), { code: -32602 })
   t.equal(told, 1, 'a key that was given is asked of nobody; what is no state is none of another process')
+})
+
+t.test('one that was used does not count again when the store of the processes has lost it', async t => {
+  let store = new MemoryStore()
+  const away = async () => { throw new Error('away') }
+  const shared = { get: store.get.bind(store), swap: (...args: Parameters<Store['swap']>) => store.swap(...args) } as Store
+  const states = new RequestStates({ keys: [key], ttl: MINUTE }, shared)
+  const [one, two] = [await states.seal(stateOf({ single: 'a' })), await states.seal(stateOf({ single: 'b' }))]
+  await t.resolves(states.open(one, 'here'))
+  store = new MemoryStore()
+  await t.rejects(states.open(one, 'here'), refusal)
+  const back = t.intercept(shared, 'swap', { value: away })
+  await t.rejects(states.open(two, 'here'), { message: /cannot be reached/ })
+  back.restore()
+  await t.resolves(states.open(two, 'here'), 'what could not be used was not')
 })

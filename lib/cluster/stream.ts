@@ -91,7 +91,7 @@ export class ClusterStream implements KeptStream {
   detach (sink: Sink): void { if (sink === this.sink) this.sink = undefined }
 
   /**
-   * A process says that the client reads there, or does not any more. A connection that was here before is ended: no event goes to two.
+   * A process says that the client reads there, or does not any more. A connection that was before, here or elsewhere, is ended: no event goes to two.
    * @param still it has said so before
    */
   readBy (process: string, reads: boolean, still = false): void {
@@ -100,6 +100,7 @@ export class ClusterStream implements KeptStream {
       return
     }
     if (still && this.connected) return
+    if (this.reader !== process) this.tell('release')
     const { sink } = this
     this.sink = undefined
     this.reader = process

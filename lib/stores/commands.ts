@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { RedisClient } from '../../types/index.js'
 
 // Commands of Redis with an end: a client queues without bound while its connection is away, so how long one may take is decided here.
@@ -6,7 +7,7 @@ import type { RedisClient } from '../../types/index.js'
 export interface Script { readonly text: string, readonly sha: string }
 export const script = (text: string): Script => ({ text, sha: createHash('sha1').update(text).digest('hex') })
 
-/** While nothing is answered, one command in this many ms is sent to find out whether that has changed. */
+/** While nothing is answered, Redis is asked whether that has changed, this many ms after it has last said nothing. */
 const PROBE = 250
 
 interface Waiting { deadline: number, expire (): void }
@@ -25,9 +26,11 @@ export class Commands {
   private readonly waiting = new Set<Waiting>()
   private readonly told: (health: RedisHealth) => void
   private timer: NodeJS.Timeout | undefined
-  private probed = 0
   /** Why there is no answer at all. */
   private away: string | undefined
+  /** Until when commands are sent though the connection is lost, since it may be back in time; in ms of Date.now(). */
+  private hope = 0
+  private probing = false
   /** What Redis does not do, by the command, and why. */
   private readonly refused = new Map<string, string>()
   health: RedisHealth = { ok: true, since: Date.now(), error: undefined }
@@ -78,6 +81,7 @@ export class Commands {
   /** Gives the client back as it was. */
   close (): void {
     this.redis.off('error', this.onError)
+    this.away = undefined
     clearInterval(this.timer)
     for (const one of this.waiting) one.expire()
   }
@@ -85,16 +89,13 @@ export class Commands {
   /** @param name a script is one of several commands */
   private async send (name: string, command: string, args: (string | number)[]): Promise<unknown> {
     const now = Date.now()
-    if (this.away !== undefined) {
-      if (now - this.probed < PROBE) throw new Error(`Redis does not answer: ${this.away}`)
-      this.probed = now
-    }
-    return await this.bounded(this.redis.call(command, ...args), name, now)
+    if (this.away !== undefined && now >= this.hope) throw new Error(`Redis does not answer: ${this.away}`)
+    return await this.bounded(this.redis.call(command, ...args), name, this.away === undefined ? now + this.timeout : this.hope)
   }
 
-  private bounded (answer: Promise<unknown>, name: string, now: number): Promise<unknown> {
+  private bounded (answer: Promise<unknown>, name: string, deadline: number): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const one: Waiting = { deadline: now + this.timeout, expire: () => reject(new Error(`Redis has not answered in ${this.timeout} ms`)) }
+      const one: Waiting = { deadline, expire: () => reject(new Error(`Redis has not answered in ${this.timeout} ms`)) }
       this.waiting.add(one)
       this.timer ??= setInterval(() => this.sweep(Date.now()), Math.min(50, this.timeout))
       const done = () => {
@@ -114,7 +115,9 @@ export class Commands {
     })
   }
 
-  private readonly onError = (error: Error): void => { this.lost(error.message === '' ? String((error as { code?: string }).code) : error.message) }
+  private readonly onError = (error: Error): void => {
+    this.lost(error.message === '' ? String((error as { code?: string }).code) : error.message, Date.now() + this.timeout)
+  }
 
   private sweep (now: number): void {
     for (const one of this.waiting) {
@@ -146,9 +149,23 @@ export class Commands {
     this.settle()
   }
 
-  private lost (error: string): void {
-    if (this.away === undefined) this.probed = 0
+  private lost (error: string, hope = 0): void {
+    if (this.away === undefined) this.hope = hope
     this.away ??= error
+    this.probe().catch(() => {})
+    this.settle()
+  }
+
+  /** Nobody's command has to find out when there are answers again. */
+  private async probe (): Promise<void> {
+    if (this.probing) return
+    this.probing = true
+    while (this.away !== undefined) {
+      await pause(PROBE, undefined, { ref: false })
+      const silent = await this.redis.call('PING').then(() => false, (error: Error) => error.name !== 'ReplyError')
+      if (!silent) this.away = undefined
+    }
+    this.probing = false
     this.settle()
   }
 

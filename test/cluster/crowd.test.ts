@@ -1,9 +1,21 @@
 // Many clients of one session at once, in several processes.
 import t from 'tap'
+import { Type } from '@sinclair/typebox'
 import { apps, methods, onEach, Roamer } from './cluster.js'
 import { defineTool } from '../support/app.js'
 import { until, wait } from '../support/time.js'
 
+const steps = defineTool({
+  name: 'steps',
+  inputSchema: Type.Object({ n: Type.Integer(), ms: Type.Integer() }),
+  async handler ({ n, ms }, ctx) {
+    for (let i = 1; i <= n; i++) {
+      await ctx.progress(i, n)
+      await wait(ms)
+    }
+    return 'all done'
+  }
+})
 const late = defineTool({ name: 'late', handler: () => '' })
 
 onEach(t, 'streams that are opened at once, in several processes, all open, and a few stay', async (t, sharing) => {
@@ -18,4 +30,24 @@ onEach(t, 'streams that are opened at once, in several processes, all open, and 
   t.ok(await until(() => told() > 0), 'a change is told')
   await wait(100)
   t.equal(told(), 1, 'once')
+})
+
+onEach(t, 'a call that two come back to, in two processes, goes on with the one that came last', async (t, sharing) => {
+  const servers = await apps(t, sharing, 3, { tools: [steps] }) as [any, any, any]
+  const client = new Roamer(t)
+  await client.open(servers[0])
+  const call = client.call(servers[0], 'steps', { n: 20, ms: 40 }, { _meta: { progressToken: 'p' } })
+  const first = await call.answer
+  t.ok(await until(() => first.messages.length > 1))
+  const answers = [first]
+  for (const server of [servers[1], servers[2], servers[1]]) {
+    const before = answers.at(-1) as typeof first
+    const next = await client.listen(server, first.events[0]?.id).answer
+    answers.push(next)
+    t.ok(await before.over(), 'the one before ends')
+    t.notOk(before.messages.some(one => one.id === call.id))
+  }
+  const last = answers.at(-1) as typeof first
+  t.ok(await last.over())
+  t.strictSame(last.messages.map(one => one.params?.progress ?? one.id), [...Array.from({ length: 20 }, (_, i) => i + 1), call.id])
 })

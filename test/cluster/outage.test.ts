@@ -37,10 +37,10 @@ const steps = (answer: { messages: any[] }) => answer.messages.map(one => one.pa
 const pay = (id: number) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'pay', arguments: {} } })
 
 /** Two processes; the Redis of the first can be cut off. */
-async function pair (t: Test, options: McpOptions = {}) {
+async function pair (t: Test, options: McpOptions = {}, timeout = 2_000) {
   const redis = await startRedis(t)
   const cable = await Cable.to(t, redis.port)
-  const [a, b] = await Promise.all([cable, redis].map(to => build(t, { options: { redis: clientOf(t, to), tools, ...options } }))) as [any, any]
+  const [a, b] = await Promise.all([cable, redis].map(to => build(t, { options: { redis: { client: clientOf(t, to), timeout }, tools, ...options } }))) as [any, any]
   return { redis, cable, a, b }
 }
 
@@ -75,7 +75,7 @@ t.test('what calls say while their process is cut off comes when it is back, eac
 })
 
 t.test('what cannot be kept until Redis is back is lost, and who waits for it is told', real, async t => {
-  const { cable, a, b } = await pair(t, { sse: { replay: { size: 2_000 } } })
+  const { cable, a, b } = await pair(t, { sse: { replay: { size: 2_000 } } }, 200)
   const client = new Roamer(t)
   await client.open(a)
   const call = client.call(a, 'steps', { n: 15, ms: 100, bytes: 500 }, progress)
@@ -85,7 +85,7 @@ t.test('what cannot be kept until Redis is back is lost, and who waits for it is
   const id = lastId(first)
   const reading = await client.listen(b, id).answer
   cable.cut()
-  await wait(3_000)
+  await wait(2_000)
   cable.mend()
   t.ok(await reading.over(8_000))
   t.match(reading.messages.at(-1), { id: call.id, error: { code: -32603, message: /lost/ } })
