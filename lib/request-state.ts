@@ -77,7 +77,7 @@ export class RequestStates {
   }
 
   /** The processes may have lost the key that they share. */
-  async again (): Promise<void> { await this.keys.look() }
+  async again (): Promise<void> { await this.keys.renew() }
 
   private async use (single: string, left: number): Promise<boolean> {
     if (await this.used?.swap(single, undefined, '1', left) === false) return false

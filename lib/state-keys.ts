@@ -33,7 +33,9 @@ export class StateKeys {
   }
 
   /** The store may have lost the key, and have got another: this process puts its own back, or takes that one, too. */
-  async look (): Promise<void> {
+  async renew (): Promise<void> { if (this.known.size > 0) await this.look() }
+
+  private async look (): Promise<void> {
     if (this.store === undefined) return
     this.looking ??= this.share(this.store).finally(() => { this.looking = undefined })
     await this.looking

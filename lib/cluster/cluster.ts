@@ -49,6 +49,8 @@ export class Cluster {
     this.sessions = new ClusterSessions({ member: this.member, journal: this.journal, streams: this.streams, idle }, { idle, ...limits }, served)
     // After the sessions: who wants to be told of a change may have changed, too.
     this.member.onGap(() => this.journal.catchUp(), () => this.journal.pause())
+    // And after the journal, which says who brings what is said to them.
+    this.member.onGap(() => this.sessions.catchUp())
     this.member.onTick(() => { for (const change of this.said.late()) this.subscriptions.publish(change) })
   }
 

@@ -109,6 +109,15 @@ export class Listener implements Subscription {
     })
   }
 
+  /** What was said to the session while this process heard nothing. */
+  async recall (): Promise<void> {
+    const { session: { id: session, shared: { member } }, place } = this
+    if (place === undefined) return
+    const own = await member.store.read(logOf(session, OWN), place.own)
+    if (own?.complete === false) member.log.warn('messages for a session are lost: more came than are kept while Redis could not be heard')
+    for (const { id, entry } of own?.entries ?? []) this.message(id, entry.slice(1))
+  }
+
   send (text: string): void { this.session.sender?.(text).catch(() => {}) }
 
   /** An event of the journal that says which stream of the session brings what is new. */

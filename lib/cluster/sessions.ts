@@ -7,6 +7,7 @@ import { Session } from '../session.js'
 import { Sessions } from '../sessions.js'
 import type { SessionLimits } from '../session-limits.js'
 import type { Transport } from '../session.js'
+import type { Listener } from './listener.js'
 import type { Announcement, Note } from './member.js'
 import { keyOf, logOf, OWN } from './record.js'
 import type { SessionRecord } from './record.js'
@@ -28,6 +29,8 @@ export class ClusterSessions extends Sessions {
   private readonly shared: Shared
   private readonly served: (version: string) => Served | undefined
   private readonly saving = new WeakMap<Session, Promise<void>>()
+  /** Messages for sessions that came while those before them may have been missed. */
+  private postponed: Announcement[] | undefined
   private message = (session: string, message: Forwarded) => {}
 
   constructor (shared: Shared, limits: SessionLimits, served: (version: string) => Served | undefined) {
@@ -42,7 +45,7 @@ export class ClusterSessions extends Sessions {
     member.on('notification', ({ session, from, message }: Note) => { if (from !== member.id) this.notified(session, message) })
     member.on('message', ({ session, message }: Note) => { this.message(session, message) })
     member.onEntry((...announcement) => this.announced(announcement))
-    member.onGap(() => Promise.all([...this.byId.values()].filter(session => session.busy).map(session => this.load(session.id))))
+    member.onGap(() => Promise.all([...this.byId.values()].filter(session => session.busy).map(session => this.load(session.id))), () => { this.postponed ??= [] })
     member.onTick(() => { this.renew() })
   }
 
@@ -92,6 +95,14 @@ export class ClusterSessions extends Sessions {
     }
     await reached(store.delete(keyOf(session.id)))
     await reached(Promise.all([store.delete(logOf(session.id, OWN)), this.shared.member.tellAll({ kind: 'ended', session: session.id, reason })]))
+  }
+
+  /** Brings what was said to sessions while this process heard nothing, before what has come since. */
+  async catchUp (): Promise<void> {
+    await Promise.all([...this.byId.keys()].map(id => this.listener(id)?.recall()))
+    const { postponed = [] } = this
+    this.postponed = undefined
+    for (const one of postponed) this.announced(one)
   }
 
   /** Takes messages for streams of HTTP+SSE that are here. */
@@ -145,11 +156,17 @@ export class ClusterSessions extends Sessions {
     if (session !== undefined) this.drop(session, reason)
   }
 
+  /** The stream that is here for what is said to a session. */
+  private listener (session: string): Listener | undefined {
+    const listeners = [...this.mine(session)?.listeners ?? []]
+    return listeners.find(one => one.newest) ?? listeners.at(-1)
+  }
+
   private announced ([log, id, entry]: Announcement): boolean {
     const [, session] = /^log:\{(.+)\}:own$/.exec(log) ?? []
     if (session === undefined) return false
-    const listeners = [...this.mine(session)?.listeners ?? []]
-    if (entry.startsWith(MESSAGE)) (listeners.find(one => one.newest) ?? listeners.at(-1))?.message(id, entry.slice(1))
+    if (this.postponed !== undefined) this.postponed.push([log, id, entry])
+    else if (entry.startsWith(MESSAGE)) this.listener(session)?.message(id, entry.slice(1))
     return true
   }
 

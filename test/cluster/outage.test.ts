@@ -112,6 +112,25 @@ t.test('a stream is not left open by a session that Redis has lost', real, async
   t.ok(await heard(old, one => one.id === 1))
 })
 
+t.test('what is said to a session while the process of its stream is cut off comes when it is back, before what comes then', real, async t => {
+  const { cable, a, b } = await pair(t)
+  const client = new Roamer(t)
+  await client.open(b)
+  const stream = await client.listen(a).answer
+  cable.cut()
+  t.ok(await until(() => !a.app.mcp.health().ok, 8_000))
+  const first = client.post(b.url, pay(1), jsonOnly)
+  await wait(300)
+  cable.mend()
+  t.ok(await until(() => a.app.mcp.health().ok, 8_000))
+  const second = client.post(b.url, pay(2), jsonOnly)
+  const asked = () => stream.messages.filter(one => one.method === 'elicitation/create')
+  t.ok(await until(() => asked().length === 2, 8_000), 'both questions, once each')
+  t.ok(String(asked()[0]?.id) < String(asked()[1]?.id), 'in order')
+  for (const { id } of asked()) await client.answer(b, id, { action: 'decline' })
+  for (const call of [first, second]) t.match((await call).messages[0], { result: { content: [{ text: 'decline' }] } })
+})
+
 t.test('a stream whose end could not be told gives its place when it can', real, async t => {
   const { cable, a, b } = await pair(t)
   const client = new Roamer(t)
@@ -121,8 +140,6 @@ t.test('a stream whose end could not be told gives its place when it can', real,
   await newest.answer
   cable.cut()
   t.ok(await until(() => !a.app.mcp.health().ok, 8_000))
-  await wait(300)
-  a.app.mcp.tools.disable('opt') // the one command that finds out whether Redis is back
   newest.abort()
   t.ok(await until(() => a.app.mcp.stats().streams === 0))
   await wait(500)
