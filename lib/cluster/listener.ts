@@ -11,6 +11,8 @@ import type { ClusterSession } from './session.js'
 import { streamId } from './stream.js'
 
 const STREAM_ID = /^-([0-9a-f]{12}_[0-9a-f]{8})\.(\d{13}-\d{6})\.(\d{13}-\d{6})$/
+/** Before every entry of a log. */
+const NOTHING = placeAt(0)
 /** How long a stream waits for its own place in the journal, in ms. */
 const PATIENCE = 5_000
 
@@ -58,14 +60,16 @@ export class Listener implements Subscription {
     const { member, journal } = this.session.shared
     const [session, stream, process] = [this.session.id, this.id, member.id]
     this.session.listeners.add(this)
+    // Ids of two logs cannot be compared: each has the clock of the machine that keeps it.
+    const own = lost === undefined ? (await reached(member.store.read(logOf(session, OWN), '', { limit: 0 })))?.last : undefined
     await this.session.change(record => { record.listening = { stream, process } })
     const at = await reached(this.take(journal.append({ kind: 'listen', session, stream, process })))
-    this.place = { stream, journal: at, own: at, ...lost }
+    this.place = { stream, journal: at, own: own ?? NOTHING, ...lost }
     if (lost === undefined) return []
     if (lost.journal > at) throw gone()
-    const own = await reached(member.store.read(logOf(session, OWN), lost.own))
-    if (own?.complete === false) throw gone()
-    const messages = own?.entries.map(({ id, entry }) => ({ text: entry.slice(1), place: { own: id } })) ?? []
+    const said = await reached(member.store.read(logOf(session, OWN), lost.own))
+    if (said?.complete === false) throw gone()
+    const messages = said?.entries.map(({ id, entry }) => ({ text: entry.slice(1), place: { own: id } })) ?? []
     return [...await this.missed(lost, at), ...messages]
   }
 

@@ -114,7 +114,9 @@ export class ClusterSessions extends Sessions {
     const place = ID.test(session) ? await reached(member.store.get(placeOf(session))) : undefined
     if (place === undefined) return false
     const { process, principal: owner } = JSON.parse(place) as { process: string, principal?: string }
-    return owner === principal && await reached(member.tell(process, { kind: 'message', session, message }))
+    if (owner !== principal) return false
+    // A Redis that is several counts those that heard it from the one alone that was told.
+    return await reached(member.tell(process, { kind: 'message', session, message })) || await member.alive(process) === true
   }
 
   mine (id: string): ClusterSession | undefined {

@@ -63,7 +63,7 @@ export function clientOf (t: Test, server: { port: number }): Redis {
   return client
 }
 
-async function freePort (): Promise<number> {
+export async function freePort (): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
