@@ -1,11 +1,12 @@
 import type { CallEvent, CallHooks, ErrorEvent, ResultEvent } from '../types/index.js'
-import { BadArguments, CallCancelled, CallTimeout, InputFailure, InputUnsupportedError, MCP_ERR_HOOK, McpError, Refusal, ToolError } from './errors.js'
+import { BadArguments, CallCancelled, CallTimeout, InputUnsupportedError, MCP_ERR_HOOK, McpError, Refusal, rpcError } from './errors.js'
 import type { Exchange } from './exchange.js'
 import { isObject } from './jsonrpc.js'
 
 /** What a method works on may know which of its arguments nobody shall see. */
 interface Target { redact?: ((args: unknown) => unknown) | undefined }
 
+const INVALID = rpcError('InvalidParams').code
 const NAMES: ReadonlyArray<keyof CallHooks> = ['onCall', 'onResult', 'onError']
 
 /** Tells hooks of calls. They hear, and change nothing: each gets a copy, none is waited for, and what one throws is logged. */
@@ -23,31 +24,38 @@ export class Audit {
   /** The handler of a call runs next. */
   called (exchange: Exchange): void {
     this.began.set(exchange, performance.now())
-    if (this.hooks.onCall.length > 0) this.tell(exchange, 'onCall', eventOf(exchange))
+    this.tell(exchange, 'onCall', {})
   }
 
   answered (exchange: Exchange, outcome: ResultEvent['outcome']): void {
     if (exchange.method?.asks !== true || this.hooks.onResult.length === 0) return
-    this.tell(exchange, 'onResult', { ...eventOf(exchange), outcome, duration: this.duration(exchange) })
+    this.tell(exchange, 'onResult', { outcome, duration: this.duration(exchange) })
   }
 
-  /** @param told what the client gets of it */
-  failed (exchange: Exchange, error: unknown, told: string): void {
+  /**
+   * @param told what the client gets of it
+   * @param isResult it gets it as a result
+   */
+  failed (exchange: Exchange, error: unknown, told: string, isResult = false): void {
     if (exchange.method?.asks !== true) return
-    const outcome = this.outcomeOf(error, exchange)
+    const outcome = this.outcomeOf(error, exchange, isResult)
     if (outcome === 'tool-error') return this.answered(exchange, outcome)
     if (this.hooks.onError.length === 0) return
-    this.tell(exchange, 'onError', { ...eventOf(exchange), outcome, duration: this.duration(exchange), message: told, errorId: exchange.errorId })
+    this.tell(exchange, 'onError', { outcome, duration: this.duration(exchange), message: told, errorId: exchange.errorId })
   }
 
-  private outcomeOf (error: unknown, exchange: Exchange): ErrorEvent['outcome'] | 'tool-error' {
+  private outcomeOf (error: unknown, exchange: Exchange, isResult: boolean): ErrorEvent['outcome'] | 'tool-error' {
+    if (exchange.errorId !== undefined) return 'error'
+    if (error instanceof Refusal) return 'denied'
     if (error instanceof CallTimeout) return 'timeout'
     if (error instanceof CallCancelled || exchange.stoppedBy(error)) return 'cancelled'
     if (error instanceof BadArguments) return 'invalid'
-    if (error instanceof Refusal) return 'denied'
-    if (error instanceof ToolError || error instanceof InputFailure || (error instanceof InputUnsupportedError && error.told)) return 'tool-error'
-    if (!(error instanceof McpError) || this.began.has(exchange)) return 'error'
-    return error.status === 403 ? 'denied' : 'invalid'
+    const began = this.began.has(exchange)
+    // What stands between the arguments and the handler is the question whether it may run.
+    if (isResult) return began ? 'tool-error' : 'denied'
+    if (!(error instanceof McpError)) return 'error'
+    if (error.status === 403 || (error instanceof InputUnsupportedError && !began)) return 'denied'
+    return error.code === INVALID || error.code === exchange.served.revision.resourceNotFound ? 'invalid' : 'error'
   }
 
   private duration (exchange: Exchange): number {
@@ -55,13 +63,13 @@ export class Audit {
     return began === undefined ? 0 : performance.now() - began
   }
 
-  private tell<N extends keyof CallHooks> (exchange: Exchange, name: N, event: Parameters<CallHooks[N]>[0]): void {
-    Object.freeze(event)
+  /** @param more what the event has beside what all have */
+  private tell<N extends keyof CallHooks> (exchange: Exchange, name: N, more: Omit<Parameters<CallHooks[N]>[0], keyof CallEvent>): void {
     const { log } = exchange.endpoint.app
     const failed = (error: unknown) => { log.error({ err: error, hook: name }, 'a hook of calls failed') }
     for (const hook of this.hooks[name]) {
       try {
-        const done = (hook as (event: unknown) => unknown)(event)
+        const done = (hook as (event: unknown) => unknown)(Object.freeze({ ...eventOf(exchange), ...more }))
         if (done instanceof Promise) done.catch(failed)
       } catch (error) {
         failed(error)
@@ -78,8 +86,8 @@ function eventOf (exchange: Exchange): CallEvent {
     method: method as CallEvent['method'],
     name: typeof name === 'string' ? name : undefined,
     arguments: target === undefined || method === 'resources/read' ? undefined : argumentsOf(params.arguments, target as Target),
-    auth: auth && { ...auth, scopes: [...auth.scopes] },
-    client: client && { ...client },
+    auth: auth && { ...auth, scopes: [...auth.scopes], ...(auth.claims !== undefined && { claims: copyOf(auth.claims) }) },
+    client: client && copyOf(client),
     session: session?.id,
     request,
     revision: served.revision.version,
@@ -87,7 +95,12 @@ function eventOf (exchange: Exchange): CallEvent {
   }
 }
 
+/** What is made of JSON; else what can be copied at all. */
+function copyOf<T> (value: T): T {
+  try { return structuredClone(value) } catch { return { ...value } }
+}
+
 function argumentsOf (given: unknown, { redact }: Target): CallEvent['arguments'] {
-  const copy: unknown = JSON.parse(JSON.stringify(given ?? {}))
+  const copy: unknown = structuredClone(given ?? {})
   return (redact === undefined ? copy : redact(copy)) as CallEvent['arguments']
 }

@@ -3,7 +3,7 @@ import type { Exchange } from './exchange.js'
 
 const TICK = 50
 
-interface Times { began: number, deadline: number, hold: number }
+interface Times { began: number, deadline: number, hold: number, over: Error | undefined }
 
 /** The calls in flight of one endpoint. Timeouts are found by one sweep over them; a timer for each call would cost more than the call. */
 export class Calls {
@@ -24,16 +24,24 @@ export class Calls {
 
   get size (): number { return this.open.size }
 
-  /** A call that is there already keeps the time it began; how long it may take is known once its method has said so. */
-  add (exchange: Exchange): void {
+  /**
+   * A call that is there already keeps the time it began; how long it may take is known once its method has said so.
+   *
+   * @param over what it ends with then, if not with a CallTimeout
+   */
+  add (exchange: Exchange, over?: Error): void {
     const { timeout, method } = exchange
-    const { began, hold } = this.open.get(exchange) ?? this.beginning(method?.brief === true)
-    this.open.set(exchange, { began, deadline: timeout === 0 ? Infinity : began + timeout, hold })
+    const before = this.open.get(exchange)
+    const { began, hold } = before ?? this.beginning(method?.brief === true)
+    this.open.set(exchange, { began, deadline: timeout === 0 ? Infinity : began + timeout, hold, over: over ?? before?.over })
     this.timer ??= setInterval(() => this.sweep(Date.now()), TICK).unref()
   }
 
   /** Its time begins anew: what it took so far was its client's. */
-  restart (exchange: Exchange): void { if (this.open.delete(exchange)) this.add(exchange) }
+  restart (exchange: Exchange, over?: Error): void { if (this.open.delete(exchange)) this.add(exchange, over) }
+
+  /** Whether its time ends in another way than a CallTimeout: its handler does not run yet. */
+  waits (exchange: Exchange): boolean { return this.open.get(exchange)?.over !== undefined }
 
   private beginning (brief: boolean) {
     const began = Date.now()
@@ -59,7 +67,7 @@ export class Calls {
 
   private sweep (now: number): void {
     for (const [exchange, times] of [...this.open]) {
-      if (times.deadline <= now) this.expire(exchange, new CallTimeout(exchange.timeout))
+      if (times.deadline <= now) this.expire(exchange, times.over ?? new CallTimeout(exchange.timeout))
       else if (times.hold <= now) {
         times.hold = Infinity
         exchange.channel.hold()

@@ -65,6 +65,7 @@ export function notify (served: Served, message: Notification, inFlight: Iterabl
 /** A call whose time is over is answered at once, with its question where it has come to one; what its handler still does is nobody's. */
 export function expire (exchange: Exchange, error: Error): void {
   if (error instanceof CallTimeout) exchange.warn(`the call took longer than ${error.ms} ms and was stopped`, { ms: error.ms })
+  else if (error instanceof Refusal) exchange.warn(error.message, { ms: exchange.timeout })
   exchange.abort(error)
   if (exchange.rounds?.answering === true) refuse(exchange, exchange.method as Method, error)
   else failed(exchange, exchange.method as Method, error)
@@ -86,6 +87,7 @@ export function inputRequired (exchange: Exchange): void {
   exchange.wait()
   rounds.result().then(
     result => {
+      if (unheard(exchange)) return exchange.leave()
       exchange.end(resultText(exchange.message.id, exchange.served.encode(method, result)), 200)
       exchange.endpoint.audit?.answered(exchange, 'asked')
     },
@@ -117,31 +119,40 @@ function settled (exchange: Exchange, method: Method, value: unknown): void {
   } catch (error) {
     return failed(exchange, method, error)
   }
+  if (unheard(exchange)) return exchange.leave()
   exchange.end(resultText(exchange.message.id, text), 200)
   exchange.endpoint.audit?.answered(exchange, result.isError === true ? 'tool-error' : 'ok')
 }
 
+/** Whether hooks shall hear that the client has left: nobody hears the answer. */
+const unheard = (exchange: Exchange): boolean => exchange.endpoint.audit !== undefined && exchange.abandoned
+
 function failed (exchange: Exchange, method: Method, error: unknown): void {
-  if (exchange.settled) return
   if (exchange.rounds?.required === true) return inputRequired(exchange)
+  if (exchange.settled) return exchange.late(error)
   refuse(exchange, method, error)
 }
 
-function refuse (exchange: Exchange, method: Method, error: unknown): void {
+function refuse (exchange: Exchange, method: Method, raised: unknown): void {
   if (exchange.settled) return
+  if (exchange.abandoned) {
+    exchange.late(raised)
+    return exchange.leave()
+  }
+  let error = raised
   let result
   try {
     result = method.failed?.(error, exchange)
     if (result !== undefined) {
       exchange.end(resultText(exchange.message.id, exchange.served.encode(method, result)), 200, error instanceof Refusal ? error.headers : undefined)
-      return exchange.endpoint.audit?.failed(exchange, error, toldOf(result))
+      return exchange.endpoint.audit?.failed(exchange, raised, toldOf(result), true)
     }
   } catch (second) {
     error = second
   }
   const known = error instanceof McpError ? error : error instanceof InputFailure ? rpcError('InternalError', error.message) : rpcError('InternalError', `error id ${exchange.report(error)}`)
   respondError(exchange, known, known.status ?? exchange.served.revision.statuses[known.code] ?? 200)
-  exchange.endpoint.audit?.failed(exchange, error, known.message)
+  exchange.endpoint.audit?.failed(exchange, raised, known.message)
 }
 
 /** What a result with `isError` says. */

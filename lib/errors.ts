@@ -112,13 +112,18 @@ export class InputUnsupportedError extends McpError {
   override readonly name = 'InputUnsupportedError'
   readonly capability: string
   readonly told: boolean
+  private readonly needs: Record<string, unknown>
 
   constructor (message: string, needs: Record<string, unknown>, told: boolean) {
     const { code, status } = rpcError(told ? 'InternalError' : 'MissingCapability')
     super(code, message, told ? undefined : { requiredCapabilities: needs }, status)
+    this.needs = needs
     this.capability = Object.keys(needs)[0] as string
     this.told = told
   }
+
+  /** The same in other words. */
+  saying (message: string): InputUnsupportedError { return new InputUnsupportedError(message, this.needs, this.told) }
 }
 
 /** A question that came to nothing; its message may be shown. */

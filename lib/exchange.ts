@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { Context } from './context.js'
-import { CallCancelled, rpcError } from './errors.js'
+import { CallCancelled, CallTimeout, Refusal, rpcError } from './errors.js'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Access } from './auth/access.js'
 import { principalOf } from './auth/caller.js'
@@ -135,10 +135,16 @@ export class Exchange {
     if (this.controller === undefined) {
       this.controller = new AbortController()
       if (this.reason !== undefined) this.controller.abort(this.reason)
-      else if (this.session === undefined || this.served.revision.stateless) this.channel.onGone(() => this.abort(new CallCancelled('The client is gone')))
+      else if (this.alone) this.channel.onGone(() => this.abort(gone()))
     }
     return this.controller.signal
   }
+
+  /** Whether nobody can come back for the answer. */
+  private get alone (): boolean { return this.session === undefined || this.served.revision.stateless }
+
+  /** Whether nobody is there any more to whom the answer could go. */
+  get abandoned (): boolean { return this.alone && this.channel.gone }
 
   /** Lets go of all that the request said but who its client is, for a method that keeps the channel. */
   keepIdentity (): void {
@@ -165,6 +171,9 @@ export class Exchange {
     this.channel.close(errorText(this.message.id, rpcError('Cancelled', reason.message)))
   }
 
+  /** Ends since the client has left. */
+  leave (): void { this.cancel(gone()) }
+
   send (text: string): void {
     if (!this.settled) this.channel.send(text)
   }
@@ -175,20 +184,26 @@ export class Exchange {
     this.channel.end(text, status, headers)
   }
 
-  /** Puts the call among those in flight: from now on it can be cancelled, timed and waited for. */
-  wait (): void {
-    this.endpoint.calls.add(this)
+  /** Puts the call among those in flight: from now on it can be cancelled, timed and waited for. `over` is what it ends with when its time is over. */
+  wait (over?: Error): void {
+    this.endpoint.calls.add(this, over)
     this.session?.began(this)
   }
 
   /** Whether the handler failed only because it was told to stop. */
-  stoppedBy (error: unknown): boolean { return this.reason !== undefined && (error === this.reason || (error as Error | undefined)?.name === 'AbortError') }
+  stoppedBy (error: unknown): boolean { return this.reason !== undefined && causesOf(error).some(one => one === this.reason || (one as Error | undefined)?.name === 'AbortError') }
 
   /** Logs in full what a client may not see; the id it gives is all that the client gets of it. */
   report (error: unknown): string {
     const errorId = this.errorId = randomUUID().slice(0, 8)
     this.ctx.log.error({ err: error, errorId, ...this.named }, 'unexpected error')
     return errorId
+  }
+
+  /** Logs what a handler fails with when nobody waits for it any more, unless it failed only because of that. */
+  late (error: unknown): void {
+    if (this.stoppedBy(error) || STOPS.some(stop => error instanceof stop)) return
+    this.ctx.log.warn({ err: error, ...this.named }, 'a handler failed after its call was over')
   }
 
   /** Logs what a client is told too, for whoever runs the server. */
@@ -213,6 +228,16 @@ export class Exchange {
     this.session?.ended(this)
     this.onEnd?.()
   }
+}
+
+const STOPS = [CallCancelled, CallTimeout, Refusal]
+const gone = () => new CallCancelled('The client is gone')
+
+/** The error, and what it was caused by. */
+function causesOf (error: unknown): unknown[] {
+  const all = [error]
+  for (let one = error; one instanceof Error && one.cause !== undefined && !all.includes(one.cause); one = one.cause) all.push(one.cause)
+  return all
 }
 
 /** The same arguments in another order are the same arguments. */

@@ -20,6 +20,7 @@ export interface Prepared {
 const TYPES = new Set(['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'])
 const DIALECTS = /^https?:\/\/json-schema\.org\/(draft\/2020-12|draft-07)\/schema#?$/
 const MAX_DEPTH = 100
+const NEARLY = /^x-(?=.{7})(?!sensitive$)s?e?n?s?[aei]?t?i?v?e?$/ // x-sensitive without a letter, or with another vowel
 /** Those of JSON Schema and OpenAPI that ajv-formats checks. */
 const FORMATS = Object.keys(fullFormats)
 
@@ -40,7 +41,7 @@ const BY_KIND: Record<Kind, string> = {
   array: 'enum examples',
   string: 'title description $comment format contentEncoding contentMediaType $schema $id $ref $dynamicRef',
   anchor: '$anchor $dynamicAnchor',
-  boolean: 'deprecated readOnly writeOnly uniqueItems nullable',
+  boolean: 'deprecated readOnly writeOnly uniqueItems nullable x-sensitive',
   dependencies: 'dependencies',
   object: '$vocabulary dependentRequired discriminator externalDocs xml',
   any: 'const default enumNames example'
@@ -120,7 +121,7 @@ class Reader {
   private member (name: string, value: unknown, at: string, depth: number): unknown {
     const kind = KEYWORDS.get(name)
     if (kind === undefined) {
-      if (!name.startsWith('x-')) this.strange.push(`${at} is not a JSON Schema keyword (your own begin with x-)`)
+      if (!name.startsWith('x-') || NEARLY.test(name)) this.strange.push(`${at} is not a JSON Schema keyword (your own begin with x-)`)
       return nameless(plain(value, at), at)
     }
     const simple = SIMPLE[kind]

@@ -11,7 +11,14 @@ import type { Check } from './validate.js'
 export const KEPT = Symbol('the channel is kept open')
 
 /** A value of a header that repeats a part of the body (2026-07-28 basic/transports/streamable-http, Custom Headers). */
-export interface Mirrored { header: string, type: 'string' | 'integer' | 'boolean', value: unknown }
+export interface Mirrored {
+  /** As the author writes it. */
+  header: string
+  type: 'string' | 'integer' | 'boolean'
+  value: unknown
+  /** Nothing of it may be told. */
+  quiet: boolean
+}
 
 export interface Method {
   readonly name: string
@@ -63,6 +70,8 @@ export interface Channel {
   readonly streams: boolean
   /** Whether what is sent now reaches the client, so that it can be asked. */
   readonly connected: boolean
+  /** Whether the client has left. False where whoever leaves cancels all that is in flight. */
+  readonly gone: boolean
   /** Whether the client can be told of changes later. */
   readonly hears: boolean
   /** Resolves when the client has taken what was sent; undefined where nothing waits. */

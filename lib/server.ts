@@ -60,7 +60,7 @@ export class McpServer implements Endpoint {
   constructor (app: FastifyInstance, settings: Settings, place?: Place, clusterOf?: (server: McpServer) => Cluster) {
     this.app = app
     this.settings = settings
-    this.access = new Access(settings.auth ?? {}, settings.auth && place)
+    this.access = new Access(settings.auth ?? {}, settings.auth && place, error => { app.log.error({ err: error }, 'auth.implies failed, so it implies nothing') })
     this.calls = new Calls(settings.sse.after, expire)
     const begun = () => this.started
     app.addHook('onReady', done => { this.started = true; done() })

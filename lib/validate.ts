@@ -58,34 +58,69 @@ function lazy (schema: JsonSchema, options: CheckOptions): Check {
   return value => check(value)
 }
 
-/** Marks what is for the handler alone. */
+/** Marks what is for the handler alone: with `true` nothing that came for the whole schema is shown, with `here` nothing that came in this place. */
 export const SENSITIVE = 'x-sensitive'
+const HERE = 'here'
 export const isSensitive = (schema: JsonSchema): boolean => JSON.stringify(schema).includes(`"${SENSITIVE}":true`)
 
+/** The path of an error where what came is not to be shown; undefined where all of it may be. */
+type Quiet = (error: ErrorObject) => string | undefined
+
 function withAjv (schema: JsonSchema, { useDefaults = false, alone = false }: CheckOptions): Check {
-  const quiet = isSensitive(schema)
   const ajv = alone ? instance(schema, useDefaults) : sharedInstance(schema, useDefaults)
   const validate: ValidateFunction = ajv.compile(schema)
-  return value => validate(value) ? undefined : sentence(validate.errors ?? [], quiet)
+  const all = isSensitive(schema)
+  let names: Set<string> | undefined
+  return value => {
+    if (validate(value)) return undefined
+    return sentence(validate.errors ?? [], error => {
+      if (!all && error.parentSchema?.[SENSITIVE] !== HERE) return undefined
+      names ??= namesIn(schema)
+      return shownPath(error.instancePath, value, names)
+    })
+  }
 }
 
 function withCompiler (schema: JsonSchema, compiler: Validator, useDefaults: boolean): Check {
   const validate = compiler.compile(schema, { useDefaults })
+  const names = isSensitive(schema) ? namesIn(schema) : undefined
   return value => {
     const outcome = validate(value)
-    return outcome === true ? undefined : outcome.map((problem: ValidationProblem) => `${problem.path || '/'} ${problem.message}`).join('; ') || 'the value is not valid'
+    if (outcome === true) return undefined
+    const lines = outcome.map(({ path, message }: ValidationProblem) => names === undefined ? `${path || '/'} ${message}` : `${shownPath(path, value, names) || '/'} does not fit`)
+    return [...new Set(lines)].join('; ') || 'the value is not valid'
   }
 }
 
-/** @param quiet what came is not shown: it is for the handler alone */
-function sentence (errors: ErrorObject[], quiet: boolean): string {
+/** The names of properties that a schema has anywhere. */
+export function namesIn (part: unknown, names = new Set<string>()): Set<string> {
+  if (typeof part !== 'object' || part === null) return names
+  const { properties } = part as JsonSchema
+  for (const name of Object.keys(typeof properties === 'object' ? properties ?? {} : {})) names.add(name)
+  for (const member of Object.values(part)) namesIn(member, names)
+  return names
+}
+
+/** A path without the names that the schema does not have: they came with the value. */
+function shownPath (path: string, value: unknown, names: ReadonlySet<string>): string {
+  let at = value
+  const step = (part: string): string => {
+    const name = part.replaceAll('~1', '/').replaceAll('~0', '~')
+    const shown = Array.isArray(at) || names.has(name)
+    at = typeof at === 'object' && at !== null ? (at as Record<string, unknown>)[name] : undefined
+    return shown ? part : '*'
+  }
+  return path.split('/').map((part, i) => i === 0 ? '' : step(part)).join('/')
+}
+
+function sentence (errors: ErrorObject[], quiet: Quiet): string {
   const lines = new Set<string>()
   const telling = errors.length > MAX_READ ? errors : withoutNoise(errors)
   let left = telling.length
   for (const error of telling) {
     if (lines.size === MAX_PROBLEMS) break
     left--
-    lines.add(line(error, quiet))
+    lines.add(line(error, quiet(error)))
   }
   return [...lines, ...(left > 0 ? [`and ${left} more`] : [])].join('; ')
 }
@@ -127,15 +162,17 @@ function meant (union: ErrorObject, branches: ErrorObject[][]): ErrorObject[] | 
   return same.toSorted((a, b) => score(a) - score(b))[0]
 }
 
-function line (error: ErrorObject, quiet: boolean): string {
-  const path = error.instancePath || '/'
+/** @param quiet the path of an error that shows nothing of what came */
+function line (error: ErrorObject, quiet: string | undefined): string {
+  const at = quiet ?? error.instancePath
+  const path = at || '/'
   const { params, data } = error
-  const got = quiet ? '' : `, got ${preview(data)}`
+  const got = quiet === undefined ? `, got ${preview(data)}` : ''
   switch (error.keyword) {
     case 'type': return `${path} must be ${[params.type].flat().join(' or ')}${got}`
-    case 'required': return `${error.instancePath}/${params.missingProperty} is required`
+    case 'required': return `${at}/${params.missingProperty} is required`
     case 'additionalProperties':
-    case 'unevaluatedProperties': return `${error.instancePath}/${params.additionalProperty ?? params.unevaluatedProperty} is not a known property${known(error)}`
+    case 'unevaluatedProperties': return `${at}/${quiet === undefined ? params.additionalProperty ?? params.unevaluatedProperty : '*'} is not a known property${known(error)}`
     case 'enum': return `${path} must be one of ${list(params.allowedValues)}${got}`
     case 'const': return `${path} must be ${JSON.stringify(params.allowedValue)}${got}`
     case 'anyOf':

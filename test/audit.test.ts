@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import t, { type Test } from 'tap'
 import { Audit } from '../lib/audit.js'
-import { CallCancelled, McpError } from '../lib/errors.js'
+import { CallCancelled, McpError, NoStreamError, rpcError } from '../lib/errors.js'
 import type { CallEvent, ErrorEvent, McpOptions, ResultEvent } from '../types/index.js'
 import mcpPlugin from '../lib/index.js'
 import { build, defineTool, secret, ToolError } from './support/app.js'
@@ -155,5 +155,123 @@ t.test('a call that began before anybody listened has no length, and one of anot
   audit.failed(exchange, new CallCancelled('x'), 'x')
   audit.answered(exchange, 'ok')
   t.match(heard, [{ outcome: 'cancelled', name: undefined, arguments: undefined }])
+  for (const [error, outcome] of [[rpcError('Unavailable'), 'error'], [rpcError('InvalidParams'), 'invalid'], [rpcError('InsufficientScope'), 'denied'], [new Error('x'), 'error']] as const) {
+    audit.failed(exchange, error, 'x')
+    t.match(heard.at(-1), { outcome, errorId: undefined }, error.message)
+  }
   t.ok((heard[0]?.duration ?? 1) < 1)
+})
+
+const hang = async (_: unknown, { signal }: { signal: AbortSignal }) => await sleep(10_000, signal)
+
+t.test('what is no tool has the same outcomes', async t => {
+  const fails = (raise: () => unknown) => ({ handler: () => raise() as string, read: () => raise() as string })
+  const raised: [string, () => unknown, string[]][] = [
+    ['broken', () => { throw new Error(secret) }, ['error', 'id']],
+    ['wrong', () => { throw new ToolError('no such city') }, ['error', 'id']],
+    ['protocol', () => { throw new McpError(-32603, 'not today') }, ['error']],
+    ['unfit', () => { throw new McpError(-32602, 'not these') }, ['invalid']],
+    ['asks', () => { throw new NoStreamError('no stream') }, ['error']]
+  ]
+  const { url, heard } = await audited(t, {
+    limits: { toolTimeout: 60, resource: 5 },
+    prompts: [definePrompt({ name: 'late', handler: async (_, ctx) => { await hang(_, ctx); return 'never' } }), ...raised.map(([name, raise]) => definePrompt({ name, ...fails(raise) }))],
+    resources: [
+      defineResource({ uri: 'mem://late', name: 'late', read: async (_, ctx) => { await hang(_, ctx); return 'never' } }),
+      defineResource({ uri: 'mem://none', name: 'none', read: () => undefined }),
+      defineResource({ uri: 'mem://large', name: 'large', read: async function * () { yield 'x'.repeat(10) } }),
+      ...raised.map(([name, raise]) => defineResource({ uri: `mem://${name}`, name, ...fails(raise) }))
+    ]
+  })
+  const told = () => heard.splice(0).map(([hook, event]) => hook === 'onError' ? [event.outcome, ...(event.errorId === undefined ? [] : ['id'])] : [hook])
+  for (const client of [await legacy(url, '2025-06-18', { t }), modern(url, { t })]) {
+    for (const [name, , outcome] of [['late', undefined, ['timeout']], ...raised] as [string, unknown, string[]][]) {
+      await client.request('prompts/get', { name })
+      t.strictSame(told(), [['onCall'], outcome], `${client.dialect.revision} prompt ${name}`)
+      await client.request('resources/read', { uri: `mem://${name}` })
+      t.strictSame(told(), [['onCall'], outcome], `${client.dialect.revision} resource ${name}`)
+    }
+    for (const [name, outcome] of [['none', ['invalid']], ['large', ['error']]] as const) {
+      await client.request('resources/read', { uri: `mem://${name}` })
+      t.strictSame(told(), [['onCall'], outcome], `${client.dialect.revision} ${name}`)
+    }
+  }
+})
+
+t.test('a call whose client has left was taken back, whatever its handler does then', async t => {
+  const left: Record<string, (signal: AbortSignal) => unknown> = {
+    ends: () => 'all the same',
+    throws: signal => { throw new Error('the query failed', { cause: signal.reason }) },
+    fails: () => { throw new Error('rollback failed') },
+    refuses: () => { throw new ToolError('no') }
+  }
+  let seen: boolean | undefined
+  const { url, heard, log, app } = await audited(t, {
+    tools: Object.entries(left).map(([name, then]) => defineTool({
+      name,
+      handler: async (_, ctx) => {
+        await new Promise<void>(resolve => { ctx.request?.raw.socket.once('close', () => setImmediate(resolve)) })
+        seen = ctx.signal.aborted
+        return then(ctx.signal) as string
+      }
+    }))
+  })
+  for (const client of [await legacy(url, '2025-06-18', { t, handshake: false }), modern(url, { t })]) {
+    for (const name of Object.keys(left)) {
+      const call = client.start('tools/call', { name })
+      t.ok(await until(() => app.mcp.stats().calls === 1))
+      call.abort()
+      t.ok(await until(() => heard.length === 2), `${client.dialect.revision} ${name}`)
+      t.match(heard.splice(0), [['onCall', { name }], ['onError', { name, outcome: 'cancelled', message: 'The client is gone', errorId: undefined }]])
+      t.equal(seen, true, 'the handler sees it at the first look')
+    }
+  }
+  t.strictSame(log.filter(({ level }) => Number(level) >= 40).map(({ level, err }: any) => [level, err.message]), [[40, 'rollback failed'], [40, 'no'], [40, 'rollback failed'], [40, 'no']])
+})
+
+t.test('each hook has a copy of its own', async t => {
+  const { url, app, heard } = await audited(t, { auth: { authenticate: () => ({ subject: 'ada', scopes: [], claims: { role: 'user', odd: () => {} } }) } })
+  const seen: unknown[] = []
+  const spoils = (event: any) => {
+    seen.push([event.arguments?.user, event.auth.claims.role, event.auth.scopes.length, event.client?.name])
+    event.arguments.user = 'eve'
+    event.auth.claims.role = 'admin'
+    event.auth.scopes.push('x')
+    event.client.name = 'eve'
+  }
+  for (let i = 0; i < 2; i++) for (const name of ['onCall', 'onResult'] as const) app.mcp.addHook(name, spoils)
+  const client = await legacy(url, '2025-11-25', { t })
+  await client.request('tools/call', { name: 'login', arguments: { user: 'ada', password: 'hunter2' } })
+  const name = heard[0]?.[1].client?.name
+  t.strictSame(seen, Array(4).fill(['ada', 'user', 0, name]))
+})
+
+t.test('of arguments that do not fit a schema with marks hooks see no more than its names', async t => {
+  const inputSchema = Type.Object({ user: Type.String(), keys: Type.Array(Type.String({ 'x-sensitive': true })), deep: Type.Optional(Type.Object({ p: Type.String({ 'x-sensitive': true }) }, { additionalProperties: false })) })
+  const { url, heard } = await audited(t, {
+    tools: [defineTool({ name: 'open', inputSchema, handler: () => 'x' }), defineTool({ name: 'scarce', inputSchema, rateLimit: { max: 1, timeWindow: 60_000 }, handler: () => 'x' })],
+    prompts: [definePrompt({ name: 'ask', argsSchema: Type.Object({ key: Type.String({ 'x-sensitive': true, maxLength: 3 }), other: Type.Optional(Type.String()) }), handler: () => 'x' })]
+  })
+  const client = await legacy(url, '2025-11-25', { t })
+  const gone = '[redacted]'
+  const calls: [string, unknown, unknown][] = [
+    ['open', { user: 'ada', keys: ['hunter2'] }, { user: 'ada', keys: [gone] }],
+    ['open', { user: 'ada', keys: [], Keys: 'hunter2' }, { user: 'ada', keys: [], Keys: gone }],
+    ['open', { user: 'ada', keys: 'hunter2' }, { user: gone, keys: gone }],
+    ['open', { user: 'ada', keys: [], deep: { P: 'hunter2', hunter2: 1 } }, { user: gone, keys: [], deep: { [gone]: gone } }],
+    ['scarce', { user: 'ada', keys: [] }, { user: 'ada', keys: [] }],
+    ['scarce', { user: 'ada', keys: 'hunter2' }, { user: gone, keys: gone }]
+  ]
+  for (const [name, args, shown] of calls) {
+    await client.request('tools/call', { name, arguments: args })
+    t.strictSame(heard.at(-1)?.[1].arguments, shown, JSON.stringify(args))
+  }
+  for (const [args, shown] of [[{ key: 'abc', other: 'x' }, { key: gone, other: 'x' }], [{ key: 'hunter2', other: 'x' }, { key: gone, other: gone }], [{ key: ['hunter2'] }, { key: [gone] }]]) {
+    await client.request('prompts/get', { name: 'ask', arguments: args })
+    t.strictSame(heard.at(-1)?.[1].arguments, shown, JSON.stringify(args))
+  }
+  for (const args of ['hunter2', ['hunter2']]) {
+    for (const [method, name] of [['tools/call', 'open'], ['prompts/get', 'ask']] as const) await client.request(method, { name, arguments: args })
+  }
+  t.notMatch(JSON.stringify(heard.map(([, { request, ...event }]) => event)), 'hunter2')
 })

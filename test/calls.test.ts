@@ -162,3 +162,27 @@ t.test('the time of a call can begin anew; one that is not in flight is left alo
   calls.restart(exchange)
   t.equal(calls.size, 0)
 })
+
+t.test('a call may end with something else than a timeout, until its time begins anew', async t => {
+  const expired: Error[] = []
+  const calls = new Calls(1000, (exchange, error) => {
+    expired.push(error)
+    calls.delete(exchange)
+  })
+  const over = new Error('nobody answered')
+  const { exchange } = exchangeOf(endpoint, 'tools/call')
+  t.equal(calls.waits(exchange), false)
+  exchange.timeout = 1
+  calls.add(exchange, over)
+  calls.add(exchange)
+  t.equal(calls.waits(exchange), true, 'to be added again changes nothing')
+  t.ok(await until(() => expired.length === 1))
+  t.equal(expired[0], over)
+  calls.add(exchange, over)
+  calls.restart(exchange, new Error('another'))
+  t.equal(calls.waits(exchange), true)
+  calls.restart(exchange)
+  t.equal(calls.waits(exchange), false)
+  t.ok(await until(() => expired.length === 2))
+  t.match(expired[1], { name: 'TimeoutError', ms: 1 })
+})

@@ -168,8 +168,11 @@ t.test('a call whose time is over is answered at once, told to stop, and heard n
   fail(new Error(secret))
   await turn()
   t.equal(channel.ended.length, 1)
-  t.match(log, [{ level: 'warn', fields: { ms: 10, method: 'm' }, message: /longer than 10 ms/ }], 'whoever runs the server is told')
-  t.equal(log.length, 1)
+  t.match(log, [
+    { level: 'warn', fields: { ms: 10, method: 'm' }, message: /longer than 10 ms/ },
+    { level: 'warn', fields: { err: { message: secret }, method: 'm' }, message: /failed after its call was over/ }
+  ], 'whoever runs the server is told')
+  t.equal(log.length, 2)
 })
 
 t.test('a call that is stopped for another reason is no matter for the log', async t => {
@@ -291,4 +294,40 @@ t.test('a call that was cancelled while it was resumed runs no method', async t 
   await turn()
   await turn()
   t.strictSame([runs, channel.ended], [0, []])
+})
+
+t.test('what a handler throws because it was told to stop is no matter for the log', async t => {
+  for (const wrapped of [(error: Error) => error, (error: Error) => new Error('the query failed', { cause: error }), () => new DOMException('x', 'AbortError')]) {
+    let fail = (_: unknown) => {}
+    const { exchange, log } = sending(methodOf('m', () => new Promise((_resolve, _reject) => { fail = _reject }), { failed: () => ({}) }))
+    const { signal } = exchange
+    expire(exchange, new CallTimeout(10))
+    fail(wrapped(signal.reason))
+    await turn()
+    t.equal(log.length, 1)
+  }
+})
+
+t.test('a call that is refused when its time is over says so in the log, and not that it was stopped', async t => {
+  const { exchange, channel, log } = sending(methodOf('m', () => new Promise(() => {}), { failed: error => ({ said: (error as Error).message }) }))
+  exchange.timeout = 10
+  expire(exchange, new Refusal('Nobody answered: it was not run.'))
+  t.strictSame(channel.answer.result, { said: 'Nobody answered: it was not run.' })
+  t.match(log, [{ level: 'warn', fields: { ms: 10, method: 'm' }, message: 'Nobody answered: it was not run.' }])
+  t.equal(log.length, 1)
+})
+
+t.test('what a handler throws when its client has left was taken back', async t => {
+  const rows: [unknown, number][] = [[new Error(secret), 1], [new Error('x', { cause: new CallCancelled('gone') }), 0], [new McpError(-32000, 'no'), 1]]
+  for (const [error, lines] of rows) {
+    let fail = (_: unknown) => {}
+    let judged = 0
+    const { exchange, channel, log } = sending(methodOf('m', () => new Promise((_resolve, _reject) => { fail = _reject }), { failed: () => { judged++; return {} } }))
+    t.equal(exchange.signal.aborted, false)
+    channel.leave()
+    fail(error)
+    await turn()
+    t.strictSame([judged, channel.ended.length, channel.closed, exchange.settled, exchange.errorId], [0, 0, 1, true, undefined])
+    t.strictSame(log.map(({ level }) => level), Array(lines).fill('warn'))
+  }
 })

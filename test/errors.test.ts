@@ -77,6 +77,7 @@ t.test('a client that cannot be asked is told what it lacks, or the handler alon
   const needs = { elicitation: { form: {} } }
   const protocol = new InputUnsupportedError('no forms', needs, false)
   t.match(protocol, { name: 'InputUnsupportedError', code: -32021, capability: 'elicitation', data: { requiredCapabilities: needs } })
+  t.match(protocol.saying('not run: no forms'), { name: 'InputUnsupportedError', message: 'not run: no forms', code: -32021, capability: 'elicitation', told: false, data: { requiredCapabilities: needs } })
   t.ok(protocol instanceof McpError)
   t.match(new InputUnsupportedError('no forms', needs, true), { code: -32603, capability: 'elicitation', data: undefined })
 })

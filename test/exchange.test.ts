@@ -248,3 +248,35 @@ t.test('a caller is who the token says, else where the request comes from', asyn
   forwarded.address = '203.0.113.7'
   t.equal(forwarded.caller, '203.0.113.7')
 })
+
+t.test('the signal tells at its first reading that the client has left', async t => {
+  for (const [options, aborted] of [[{}, true], [{ version: '2026-07-28' }, true], [{ session: sessionOf() }, false]] as const) {
+    const { exchange, channel } = exchangeOf(endpointOf().endpoint, 'x', options)
+    t.equal(exchange.abandoned, false)
+    channel.leave()
+    t.strictSame([exchange.abandoned, exchange.signal.aborted], [aborted, aborted])
+    if (aborted) t.match(exchange.signal.reason, { name: 'AbortError', message: 'The client is gone' })
+    exchange.leave()
+    t.strictSame([exchange.settled, channel.closed], [true, 1])
+  }
+})
+
+t.test('an error was caused by a stop wherever in its causes that stands, and may be its own cause', async t => {
+  const { exchange } = exchangeOf(endpointOf().endpoint, 'x')
+  const round: Error & { cause?: unknown } = new Error('round')
+  round.cause = new Error('and round', { cause: round })
+  const wrapped = new Error('outer', { cause: new Error('inner', { cause: gone }) })
+  t.equal(exchange.stoppedBy(wrapped), false, 'nobody stopped it yet')
+  exchange.abort(gone)
+  t.strictSame([wrapped, gone, round, new Error('own'), undefined, 'x'].map(error => exchange.stoppedBy(error)), [true, true, false, false, false, false])
+})
+
+t.test('what comes late is logged with the name of what failed, unless it came of the stop', async t => {
+  const { endpoint, log } = endpointOf()
+  const { exchange } = exchangeOf(endpoint, 'tools/call', { params: { name: 'pay' } })
+  exchange.abort(gone)
+  for (const error of [gone, new CallTimeout(5), new Error('x', { cause: gone })]) exchange.late(error)
+  t.strictSame(log, [])
+  exchange.late(new Error('rollback failed'))
+  t.match(log, [{ level: 'warn', fields: { err: { message: 'rollback failed' }, method: 'tools/call', name: 'pay' }, message: /after its call was over/ }])
+})

@@ -55,6 +55,13 @@ t.test('the dialect is 2020-12, or draft-07 where the schema says so', async t =
   }
 })
 
+t.test('x-sensitive is true or false, and what is nearly that word is told', async t => {
+  for (const value of ['true', 'yes', 1, null, 'here', {}]) t.match(thrown(() => prepareSchema(of({ a: { 'x-sensitive': value } }))).message, /^\/properties\/a\/x-sensitive must be true or false, got /, JSON.stringify(value))
+  for (const value of [true, false]) t.match(prepareSchema(of({ a: { 'x-sensitive': value } })), { strange: [], schema: { properties: { a: { 'x-sensitive': value } } } })
+  for (const word of ['x-sensitve', 'x-senstive', 'x-sensitiv', 'x-sensetive', 'x-sensative', 'x-ensitive']) t.match(prepareSchema(of({ a: { [word]: true } })).strange, [RegExp(`^/properties/a/${word} is not`)], word)
+  for (const word of ['x-sensor', 'x-secret', 'x-enum-names', 'x-sense', 'x-sensitivity']) t.strictSame(prepareSchema(of({ a: { [word]: true } })).strange, [], word)
+})
+
 t.test('a keyword that nobody knows is told with its place, unless it begins with x-', async t => {
   const { strange, schema } = prepareSchema(of({ a: { type: 'string', minLenght: 3, 'x-mcp-header': 'A' } }, { requierd: ['a'] }))
   t.match(strange, [/^\/properties\/a\/minLenght is not a JSON Schema keyword/, /^\/requierd /])

@@ -190,3 +190,30 @@ t.test('what came is not repeated where a part of the schema is for the handler 
   t.match(said, /\/pin must NOT have fewer than 5 characters; \/mode must be one of "a", "b"$/)
   t.notMatch(said, /4711|got/)
 })
+
+t.test('names are not repeated either where anything is marked, unless the schema has them', async t => {
+  const u = { type: 'object', properties: { p: { type: 'string', 'x-sensitive': true }, 'a/b': { type: 'string' } }, additionalProperties: false }
+  const schema = { type: 'object', properties: { u, list: { type: 'array', items: { type: 'string' } } }, additionalProperties: { type: 'integer' } }
+  const rows: [unknown, string][] = [
+    [{ u: { P: 'hunter2' } }, '/u/* is not a known property; known: p, a/b'],
+    [{ hunter2: 'x' }, '/* must be integer'],
+    [{ 4711: 'x' }, '/* must be integer'],
+    [{ list: ['a', 5] }, '/list/1 must be string'],
+    [{ u: { 'a/b': 5 } }, '/u/a~1b must be string'],
+    [{ u: 'hunter2' }, '/u must be object']
+  ]
+  for (const [value, sentence] of rows) t.equal(said(schema, value), sentence)
+  t.equal(said({ type: 'object', additionalProperties: { type: 'integer' } }, { x: 'y' }), '/x must be integer, got string "y"', 'elsewhere they are')
+})
+
+t.test('one place can be quiet for itself', async t => {
+  const schema = { type: 'object', properties: { name: { type: 'string' }, args: { type: 'object', 'x-sensitive': 'here' } } }
+  t.equal(said(schema, { name: 5, args: 'hunter2' }), '/name must be string, got number 5; /args must be object')
+})
+
+t.test('what a compiler of the author says of a value is not repeated where anything is marked', async t => {
+  const compiler: Validator = { compile: () => () => [{ path: '/pin', message: 'is hunter2' }, { path: '/hunter2', message: 'is odd' }, { path: '/hunter3', message: 'is odd' }, { path: '', message: 'no' }] }
+  const check = (more: object) => checkOf({ type: 'object', properties: { pin: { type: 'string', ...more } } }, { compiler })({ pin: 'hunter2' })
+  t.equal(check({ 'x-sensitive': true }), '/pin does not fit; /* does not fit; / does not fit')
+  t.equal(check({}), '/pin is hunter2; /hunter2 is odd; /hunter3 is odd; / no')
+})

@@ -2,13 +2,13 @@ import type { FastifyRequest } from 'fastify'
 import type { AuthInfo } from './auth.js'
 import type { Implementation, JsonObject, Revision } from './protocol.js'
 
-/** A call of a tool, a prompt or a resource, as hooks are told of it. A copy: nothing that is done to it changes the call. */
+/** A call of a tool, a prompt or a resource, as hooks are told of it. A copy for each hook: nothing that is done to it changes the call. */
 export interface CallEvent {
   /** What was asked for. */
   readonly method: 'tools/call' | 'prompts/get' | 'resources/read'
   /** The name of the tool or prompt, or the URI. `undefined` where the client gave none. */
   readonly name: string | undefined
-  /** The arguments, with `'[redacted]'` for what the schema marks with `x-sensitive: true`. `undefined` for a resource, and where there is no such tool or prompt. */
+  /** The arguments, with `'[redacted]'` for what the schema marks with `x-sensitive: true` and, in such a schema, for all that it does not name; where they do not fit it, for every value. `undefined` for a resource, and where there is no such tool or prompt. */
   readonly arguments: JsonObject | undefined
   /** Who calls. `undefined` without the option `auth`. */
   readonly auth: AuthInfo | undefined
@@ -16,7 +16,7 @@ export interface CallEvent {
   readonly client: Implementation | undefined
   /** The id of the session, if there is one. */
   readonly session: string | undefined
-  /** The HTTP request. `undefined` on stdio. */
+  /** The HTTP request itself, with all that is in its body. `undefined` on stdio. */
   readonly request: FastifyRequest | undefined
   /** The revision that the client speaks. */
   readonly revision: Revision
@@ -36,14 +36,14 @@ export interface ResultEvent extends CallEvent {
 export interface ErrorEvent extends CallEvent {
   /**
    * Why: the caller lacks a scope, is over a limit of the tool or was not given the yes of its user; there is no such thing, or the arguments do not fit; it took longer than its `timeout`; the client took it
-   * back or left; or anything else.
+   * back or left, or the server closes; or anything else.
    */
   readonly outcome: 'denied' | 'invalid' | 'timeout' | 'cancelled' | 'error'
   /** How long the handler took, in milliseconds; 0 where it never ran. */
   readonly duration: number
   /** What the client was told. */
   readonly message: string
-  /** Names the line of the log that has the whole error, where it was not expected. */
+  /** Names the line of the log that has the whole error, where there is one: an `McpError` is no more than its message. */
   readonly errorId: string | undefined
 }
 

@@ -89,6 +89,6 @@ export interface AuthOptions {
 export interface Gated {
   /** What the caller must be allowed, all of it; without it a call is answered by 403 with a challenge. Source: 2026-07-28 basic/authorization. */
   readonly scopes?: readonly string[] | undefined
-  /** Whether it is there for this caller; what is not answers like what is unknown. Lists are then `private`. */
+  /** Whether it is there for this caller: `true`, and at once; whatever else it gives or throws is no. What is not there answers like what is unknown. Lists are then `private`. */
   readonly visible?: ((ctx: Context) => boolean) | undefined
 }

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { AuthInfo, AuthOptions } from '../../types/index.js'
+import { certain } from '../certain.js'
 import { rpcError, withHeaders } from '../errors.js'
 import type { McpError } from '../errors.js'
 import { challengeOf } from './challenge.js'
@@ -13,9 +14,14 @@ export class Access {
   /** What every request needs. */
   private readonly always: readonly string[]
   private readonly place: Place | undefined
+  private readonly failed: (error: unknown) => void
 
-  /** @param place where the metadata is; without it nobody can be told where to get a token */
-  constructor ({ implies, denied = 'show', scopes = [] }: Pick<AuthOptions, 'implies' | 'denied' | 'scopes'>, place: Place | undefined) {
+  /**
+   * @param place where the metadata is; without it nobody can be told where to get a token
+   * @param failed is told what `implies` throws
+   */
+  constructor ({ implies, denied = 'show', scopes = [] }: Pick<AuthOptions, 'implies' | 'denied' | 'scopes'>, place: Place | undefined, failed: (error: unknown) => void = () => {}) {
+    this.failed = failed
     this.implies = implies
     this.always = scopes
     this.shows = denied === 'show'
@@ -26,7 +32,7 @@ export class Access {
   covers (caller: AuthInfo | undefined, scopes: readonly string[]): boolean {
     const { implies } = this
     const granted = caller?.scopes ?? []
-    return scopes.every(needed => granted.includes(needed) || (implies !== undefined && granted.some(one => implies(one, needed) === true)))
+    return scopes.every(needed => granted.includes(needed) || (implies !== undefined && granted.some(one => certain(() => implies(one, needed), implies, this.failed))))
   }
 
   /**

@@ -16,6 +16,8 @@ import { Tokens } from './tokens.js'
 
 const JWT_TTL = 300_000
 const INTROSPECTION_TTL = 30_000
+const REFUSED = 'the access token is refused'
+const NO_SCHEME = 'the header Authorization holds no token of a scheme that is known here'
 
 export class Bearer {
   private readonly options: AuthOptions
@@ -98,11 +100,13 @@ export class Bearer {
     const { scopes = [] } = this.options
     const status = (error as { statusCode?: unknown } | null)?.statusCode
     if (error instanceof NoToken || status === 401) {
-      const sent = request.headers.authorization !== undefined && status === 401
+      const { authorization } = request.headers
+      const sent = authorization !== undefined && status === 401
+      request.log.info({ reason: status === 401 ? without(authorization, error) : authorization === undefined ? 'there is none' : NO_SCHEME }, REFUSED)
       return this.unauthorized(request, sent ? NOT_HERE : 'an access token is needed', { scopes, ...(sent && { error: 'invalid_token' as const }) })
     }
     if (error instanceof InvalidToken) {
-      request.log.info({ reason: error.detail ?? error.message }, 'the access token is refused')
+      request.log.info({ reason: error.detail ?? error.message }, REFUSED)
       return this.unauthorized(request, error.message, { scopes, error: error.error, description: error.message })
     }
     request.log.error({ err: error }, 'access tokens cannot be checked')
@@ -128,6 +132,13 @@ function twice (rawHeaders: readonly string[]): boolean {
   let found = 0
   for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]?.length === 13 && rawHeaders[i]?.toLowerCase() === 'authorization') found++
   return found > 1
+}
+
+/** What the author's own code threw, without what the client sent: that is never logged. */
+function without (authorization: string | undefined, error: unknown): string {
+  const said = String((error as { message?: unknown }).message ?? 'auth.authenticate() refused it')
+  const [first = '', ...rest] = authorization?.split(/\s+/) ?? []
+  return (rest.length === 0 ? [first] : rest).filter(part => part !== '').reduce((text, part) => text.replaceAll(part, '[redacted]'), said)
 }
 
 /** Nobody said who it is: the challenge says no error (RFC 6750 section 3.1). */

@@ -1,11 +1,12 @@
 import type { Tool } from '../../types/index.js'
-import { Refusal } from '../errors.js'
+import { InputFailure, InputRejectedError, InputUnsupportedError, Refusal } from '../errors.js'
 import type { Exchange } from '../exchange.js'
 import type { Redact } from './redact.js'
 
 // Asks the user before a tool runs.
 
-const FORM = { type: 'object', properties: { confirm: { type: 'boolean', title: 'Confirm' } }, required: ['confirm'] }
+/** A box that is left out is not ticked. */
+const FORM = { type: 'object', properties: { confirm: { type: 'boolean', title: 'Confirm', default: false } }, required: ['confirm'] }
 /** The text of one call is made once: a question that changes from round to round would never be answered. */
 const ONCE = 'fastify-mcp-plugin/confirm'
 
@@ -39,14 +40,25 @@ export class Confirm {
 
   /** Resolves when the user has said yes, which counts once. The time of the call begins then: until then it was the user's. @throws Refusal */
   async ask (args: unknown, exchange: Exchange): Promise<void> {
-    const { timeout, endpoint: { calls, states } } = exchange
-    exchange.timeout = states.ttl
-    exchange.wait()
+    const { timeout, endpoint: { calls, states: { ttl } } } = exchange
+    exchange.wait(this.refusal(`It took longer than ${timeout} ms to say what the user is asked`))
     const message = await this.message(args, exchange)
-    const { action, content } = await exchange.ctx.elicit(message, FORM, { singleUse: true })
-    if (action !== 'accept' || content.confirm !== true) throw new Refusal(`The user did not confirm: the tool "${this.name}" was not run.`)
+    exchange.timeout = ttl
+    calls.restart(exchange, this.refusal(`The user did not answer within ${ttl} ms`))
+    const { action, content } = await exchange.ctx.elicit(message, FORM, { singleUse: true }).catch((error: unknown) => { throw this.unasked(error) })
+    if (action !== 'accept' || content.confirm !== true) throw this.refusal('The user did not confirm')
     exchange.timeout = timeout
     calls.restart(exchange)
+  }
+
+  private refusal (why: string, more = ''): Refusal { return new Refusal(`${why}: the tool "${this.name}" was not run.${more}`) }
+
+  /** What a question that came to nothing is for whoever called the tool. */
+  private unasked (error: unknown): unknown {
+    if (error instanceof InputRejectedError) return this.refusal('The user did not confirm', ` ${error.message}.`)
+    if (!(error instanceof InputFailure || error instanceof InputUnsupportedError)) return error
+    const refusal = this.refusal('The user cannot be asked', ` ${error.message}.`)
+    return error instanceof InputUnsupportedError && !error.told ? error.saying(refusal.message) : refusal
   }
 
   private message (args: unknown, { owner, ctx, target }: Exchange): string | Promise<string> {

@@ -1,4 +1,5 @@
 import type { Context } from '../../types/index.js'
+import { certain } from '../certain.js'
 import type { Exchange } from '../exchange.js'
 
 // Who sees a tool, a resource or a prompt, and who may use it.
@@ -11,24 +12,31 @@ const MAX_VIEWS = 64
 export interface Gate {
   readonly scopes: readonly string[]
   readonly visible: ((ctx: Context) => boolean) | undefined
+  /** What it belongs to, for the log. */
+  readonly of?: string
 }
 
 /** What depends on the caller is for the caller alone (2026-07-28 server/utilities/caching, Security Considerations). */
 export const PRIVATE = { cacheScope: 'private' } as const
 export const OPEN: Gate = { scopes: [], visible: undefined }
 
+interface Gatable { name?: string | undefined, scopes?: readonly string[] | undefined, visible?: ((ctx: Context) => boolean) | undefined }
+
 /** @throws Error that says what is wrong with it */
-export function gateOf ({ scopes = [], visible }: { scopes?: readonly string[] | undefined, visible?: ((ctx: Context) => boolean) | undefined }): Gate {
+export function gateOf ({ name, scopes = [], visible }: Gatable): Gate {
   if (!Array.isArray(scopes) || !scopes.every(one => typeof one === 'string' && SCOPE.test(one))) throw new Error('scopes must be an array of scopes (RFC 6749 section 3.3)')
   if (visible !== undefined && typeof visible !== 'function') throw new Error(`visible must be a function, got ${typeof visible}`)
-  return scopes.length === 0 && visible === undefined ? OPEN : { scopes, visible }
+  return scopes.length === 0 && visible === undefined ? OPEN : { scopes, visible, ...(name !== undefined && { of: name }) }
 }
 
 /** Whether it is there for this caller. */
-export function sees ({ scopes, visible }: Gate, exchange: Exchange): boolean {
+export function sees (gate: Gate, exchange: Exchange): boolean {
+  const { scopes, visible } = gate
   const { access } = exchange.endpoint
   if (!access.shows && !access.covers(exchange.auth, scopes)) return false
-  return visible === undefined || visible(exchange.ctx) === true
+  return visible === undefined || certain(() => visible(exchange.ctx), visible, error => {
+    exchange.endpoint.app.log.error({ err: error, ...(gate.of !== undefined && { name: gate.of }) }, 'visible failed, so what it is for is hidden')
+  })
 }
 
 /** @throws McpError 403 that names all scopes */

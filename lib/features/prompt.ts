@@ -3,12 +3,15 @@ import type { Completer, Prompt, PromptMessage } from '../../types/index.js'
 import { user } from '../content.js'
 import { MCP_ERR_PROMPT_DEFINITION, MCP_ERR_PROMPT_NAME, MCP_ERR_PROMPT_SCHEMA } from '../errors.js'
 import { isObject } from '../jsonrpc.js'
+import { isSensitive } from '../validate.js'
 import type { Check } from '../validate.js'
 import { blockProblem } from './blocks.js'
 import { completersOf } from './completers.js'
 import { inspect, shownProblem } from './definition.js'
 import { gateOf } from './gate.js'
 import type { Gate } from './gate.js'
+import { redactorOf } from './redact.js'
+import type { Redact } from './redact.js'
 import { stringsOf } from './strings.js'
 import type { Strings, StringsOptions } from './strings.js'
 
@@ -17,7 +20,8 @@ export interface Entry {
   readonly name: string
   readonly app: FastifyInstance
   readonly handler: Prompt['handler']
-  readonly check: Check | undefined
+  readonly check: Check
+  readonly redact: Redact | undefined
   readonly complete: ReadonlyMap<string, Completer>
   readonly gate: Gate
   readonly description: string | undefined
@@ -46,7 +50,19 @@ export function entryOf (prompt: Prompt, app: FastifyInstance, options: StringsO
   } catch (error) {
     throw new MCP_ERR_PROMPT_DEFINITION(name, (error as Error).message)
   }
-  return { name, app, handler, check: args?.check, complete, gate, description, listed }
+  const check = checkOf(args)
+  return { name, app, handler, check, redact: args && redactorOf(args.schema, check), complete, gate, description, listed }
+}
+
+/** Strings alone: on the wire there is nothing else, and what the schema does not name is passed on. */
+function checkOf (args: Strings | undefined): Check {
+  const quiet = args !== undefined && isSensitive(args.schema)
+  return value => {
+    for (const [name, one] of Object.entries(value as object)) {
+      if (typeof one !== 'string') return `/${quiet && !Object.hasOwn(args.properties, name) ? '*' : name} must be string`
+    }
+    return args?.check(value)
+  }
 }
 
 function listedOf ({ name, title, description, icons, _meta }: Prompt, args: Strings | undefined): Record<string, unknown> {

@@ -98,7 +98,7 @@ export class PromptsFeature implements Feature {
     admit(entry.gate, exchange)
     exchange.target = entry
     const args = params.arguments ?? {}
-    const problem = entry.check?.(args)
+    const problem = entry.check(args)
     if (problem !== undefined) throw rpcError('InvalidParams', `arguments of prompt "${entry.name}": ${problem}`)
     exchange.owner = entry.app
     exchange.timeout = this.options.timeout

@@ -1,7 +1,8 @@
 import { isObject } from '../jsonrpc.js'
 import type { JsonSchema } from '../json-schema.js'
 import { pointed, sameValue } from '../schema-refs.js'
-import { isSensitive, SENSITIVE } from '../validate.js'
+import { isSensitive, namesIn, SENSITIVE } from '../validate.js'
+import type { Check } from '../validate.js'
 
 // Arguments that nobody but the handler shall see: `x-sensitive: true` in a schema.
 
@@ -9,21 +10,32 @@ export const REDACTED = '[redacted]'
 
 export type Redact = (value: unknown) => unknown
 
-/** Puts a word in the place of what is marked; what any branch of the schema marks is. Undefined where nothing is. */
-export function redactorOf (schema: JsonSchema): Redact | undefined {
-  return isSensitive(schema) ? new Redactor(schema).redact : undefined
+/**
+ * Puts a word in the place of what is marked, and of what the schema does not name; what any branch of the schema marks is. Of a value that does not fit
+ * nobody knows what stands where: nothing of it is shown but the names that the schema has. Undefined where nothing is marked.
+ */
+export function redactorOf (schema: JsonSchema, check: Check): Redact | undefined {
+  if (!isSensitive(schema)) return undefined
+  const redactor = new Redactor(schema)
+  return value => check(structuredClone(value)) === undefined ? redactor.within(value, [schema]) : redactor.outline(value)
 }
 
 class Redactor {
   private readonly root: JsonSchema
   private readonly names = new Map<unknown, JsonSchema>()
+  private readonly properties: ReadonlySet<string>
 
   constructor (root: JsonSchema) {
     this.root = root
     this.name(root)
+    this.properties = namesIn(root)
   }
 
-  readonly redact: Redact = value => this.within(value, [this.root])
+  outline (value: unknown): unknown {
+    if (Array.isArray(value)) return value.map(one => this.outline(one))
+    if (!isObject(value)) return REDACTED
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => this.properties.has(name) ? [name, this.outline(member)] : [REDACTED, REDACTED]))
+  }
 
   private name (part: unknown): void {
     if (typeof part !== 'object' || part === null) return
@@ -32,12 +44,17 @@ class Redactor {
     for (const member of Object.values(part)) this.name(member)
   }
 
-  private within (value: unknown, schemas: unknown[]): unknown {
+  within (value: unknown, schemas: unknown[]): unknown {
     const all = this.flat(schemas)
-    if (all.some(schema => schema[SENSITIVE] === true)) return REDACTED
-    if (Array.isArray(value)) return value.map((one, i) => this.within(one, all.flatMap(schema => elementsOf(schema, i))))
+    if (all.some(schema => schema[SENSITIVE] === true || this.flat([schema.propertyNames]).some(names => names[SENSITIVE] === true))) return REDACTED
+    const part = (one: unknown, schemas: unknown[], told: boolean) => told && !schemas.some(schema => schema !== undefined && schema !== false) ? REDACTED : this.within(one, schemas)
+    if (Array.isArray(value)) {
+      const told = all.some(schema => schema.prefixItems !== undefined || schema.items !== undefined)
+      return value.map((one, i) => part(one, all.flatMap(schema => elementsOf(schema, i)), told))
+    }
     if (!isObject(value)) return value
-    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, this.within(member, all.flatMap(schema => membersOf(schema, name)))]))
+    const told = all.some(schema => schema.properties !== undefined || schema.patternProperties !== undefined)
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, part(member, all.flatMap(schema => membersOf(schema, name)), told)]))
   }
 
   /** The schemas, and all that their branches and references lead to. */

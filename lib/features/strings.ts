@@ -12,6 +12,7 @@ export interface Strings {
   /** Those without a default that must be there. */
   readonly required: readonly string[]
   readonly check: Check
+  readonly schema: JsonSchema
 }
 
 export interface StringsOptions {
@@ -39,6 +40,7 @@ export function stringsOf (source: unknown, app: FastifyInstance, what: string, 
   return {
     properties,
     required: required.filter(name => properties[name]?.default === undefined),
+    schema,
     check: checkOf(schema, { useDefaults: true, alone: one.named || options.started, compiler: options.validator })
   }
 }

@@ -1,4 +1,4 @@
-import { CallCancelled, rpcError } from '../errors.js'
+import { rpcError } from '../errors.js'
 import type { Exchange } from '../exchange.js'
 import { notificationText, resultText } from '../jsonrpc.js'
 import { KEPT } from '../method.js'
@@ -32,7 +32,7 @@ export function subscriptions (listeners: Listeners, max: number, offers: (kind:
       const listen = new Listen(exchange, filter)
       listeners.add(listen, exchange.auth?.expiresAt)
       exchange.onEnd = () => listeners.delete(listen)
-      exchange.channel.onGone(() => exchange.cancel(new CallCancelled('The client is gone')))
+      exchange.channel.onGone(() => exchange.leave())
       return KEPT
     }
   }

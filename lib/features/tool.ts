@@ -14,7 +14,7 @@ import type { Gate } from './gate.js'
 import { limitsOf } from './limits.js'
 import type { Limits } from './limits.js'
 import type { Count } from './rate.js'
-import { mirrorsOf } from './mirror.js'
+import { betraying, mirrorsOf } from './mirror.js'
 import { redactorOf } from './redact.js'
 import type { Redact } from './redact.js'
 import type { Mirror } from './mirror.js'
@@ -59,18 +59,21 @@ export function entryOf (tool: Tool, app: FastifyInstance, options: EntryOptions
   const input = rooted(name, prepared(app, name, 'inputSchema', 'inputSchema' in tool && tool.inputSchema !== undefined ? tool.inputSchema : { type: 'object', properties: {} }))
   const output = tool.outputSchema === undefined ? undefined : prepared(app, name, 'outputSchema', tool.outputSchema)
   const check = (one: Prepared, useDefaults: boolean) => checkOf(one.schema, { useDefaults, alone: one.named || options.started, compiler: options.validator })
+  const checkInput = check(input, true)
+  const mirrors = schemaError(name, 'inputSchema', () => mirrorsOf(input.schema))
+  for (const header of betraying(mirrors, input.schema)) app.log.warn(`Tool "${name}": the header ${header} repeats what x-sensitive marks; whatever stands before this server sees headers, and logs them`)
   return {
     name,
     app,
     handler,
     timeout: timeout === Infinity ? 0 : timeout,
     listed: definitionError(name, () => listedOf(tool, input.schema, output?.schema)),
-    checkInput: check(input, true),
+    checkInput,
     checkOutput: output && check(output, false),
-    redact: redactorOf(input.schema),
+    redact: redactorOf(input.schema, checkInput),
     gate: definitionError(name, () => gateOf(tool)),
     limits: definitionError(name, () => limitsOf(tool, options.shared)),
-    mirrors: schemaError(name, 'inputSchema', () => mirrorsOf(input.schema))
+    mirrors
   }
 }
 

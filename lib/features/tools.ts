@@ -126,7 +126,7 @@ function failure (error: unknown, exchange: Exchange): Record<string, unknown> |
     error = new TypeError(`Tool "${name}" threw a ToolError that no client could read: ${problem}`, { cause: error })
   }
   if (error instanceof CallTimeout) return told(`The tool "${name}" took longer than ${error.ms} ms and was stopped.`)
-  if (exchange.stoppedBy(error)) return told(`The tool "${name}" was stopped.`)
+  if (exchange.stoppedBy(error)) return told(`The tool "${name}" was ${exchange.endpoint.calls.waits(exchange) ? 'not run' : 'stopped'}.`)
   return told(`The tool "${name}" failed unexpectedly. The server's log has the details under error id ${exchange.report(error)}.`)
 }
 

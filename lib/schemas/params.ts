@@ -15,22 +15,25 @@ export const InitializeParams = params({
   clientInfo: Type.Optional(Implementation)
 })
 export const ListParams = params({ cursor: nullable(Type.String()) })
+/** Not repeated in what is said of it: only the tool or the prompt knows what of it is for nobody else. */
+const unsaid = { 'x-sensitive': 'here' }
+const Given = Type.Unsafe<Record<string, unknown>>({ ...AnyObject, ...unsaid })
 export const CallToolParams = params({
   name: Type.String(),
-  arguments: nullable(AnyObject)
+  arguments: nullable(Given)
 })
 /** Longer ones are nobody's: a bound on what matching a template can cost (2026-07-28 server/resources, Security Considerations). */
 const Uri = Type.String({ maxLength: 8_192 })
 /** What a user filled in by hand: strings, whatever they stand for. */
-const Filled = Type.Unsafe<Record<string, string>>({ type: 'object', additionalProperties: { type: 'string' } })
+const Filled = Type.Unsafe<Record<string, string>>({ type: 'object', additionalProperties: { type: 'string', ...unsaid }, ...unsaid })
 
 export const ResourceParams = params({ uri: Uri })
-export const GetPromptParams = params({ name: Type.String(), arguments: nullable(Filled) })
+export const GetPromptParams = params({ name: Type.String(), arguments: nullable(Given) })
 export const CompleteParams = params({
   // Which of the two is needed depends on the type; the feature says so in better words than a union would.
   ref: Type.Object({ type: Type.Union([Type.Literal('ref/prompt'), Type.Literal('ref/resource')]), name: Type.Optional(Type.String()), uri: Type.Optional(Uri) }),
-  argument: Type.Object({ name: Type.String(), value: Type.String() }),
-  context: nullable(Type.Object({ arguments: nullable(Filled) }))
+  argument: Type.Object({ name: Type.String(unsaid), value: Type.String(unsaid) }, unsaid),
+  context: nullable(Type.Object({ arguments: nullable(Filled) }, unsaid))
 })
 export const SetLevelParams = params({ level: Level })
 export const ListenParams = params({

@@ -68,6 +68,7 @@ export class BatchAnswer {
     return {
       streams: outer.streams,
       get connected () { return outer.connected },
+      get gone () { return outer.gone },
       get ready () { return outer.ready },
       hears: outer.hears,
       send: text => this.send(text),

@@ -21,24 +21,26 @@ export function checkMirrors (served: Served, message: Request, headers: Incomin
   if (found.named !== undefined && typeof params[found.named] === 'string') {
     compare('Mcp-Name', decode('Mcp-Name', headers['mcp-name']), params[found.named])
   }
-  for (const mirrored of found.mirrored?.(params) ?? []) checkParam(mirrored, headers[`mcp-param-${mirrored.header}`])
+  for (const mirrored of found.mirrored?.(params) ?? []) checkParam(mirrored, headers[`mcp-param-${mirrored.header.toLowerCase()}`])
 }
 
-function compare (name: string, header: string | string[] | undefined, body: unknown): void {
-  if (header === undefined) throw rpcError('HeaderMismatch', `${name} is missing; the body says ${JSON.stringify(body)}`)
-  if (header !== body) throw rpcError('HeaderMismatch', `${name} is ${JSON.stringify(header)}, but the body says ${JSON.stringify(body)}`)
+/** @param quiet neither of them may be told */
+function compare (name: string, header: string | string[] | undefined, body: unknown, quiet = false): void {
+  if (header === body) return
+  if (header === undefined) throw rpcError('HeaderMismatch', `${name} is missing; the body ${quiet ? 'has a value for it' : `says ${JSON.stringify(body)}`}`)
+  throw rpcError('HeaderMismatch', quiet ? `${name} is not what the body says` : `${name} is ${JSON.stringify(header)}, but the body says ${JSON.stringify(body)}`)
 }
 
-function checkParam ({ header, type, value }: Mirrored, raw: string | string[] | undefined): void {
+function checkParam ({ header, type, value, quiet }: Mirrored, raw: string | string[] | undefined): void {
   const name = `Mcp-Param-${header}`
   const text = decode(name, raw)
   // Neither absent nor null is mirrored, and what has the wrong type is for the tool's schema to say.
   if (value === undefined || value === null || typeof value === 'object') {
-    if (text !== undefined) throw rpcError('HeaderMismatch', `${name} is ${JSON.stringify(text)}, but the body has no such value`)
+    if (text !== undefined) throw rpcError('HeaderMismatch', `${name} is ${quiet ? 'there' : JSON.stringify(text)}, but the body has no such value`)
     return
   }
   if (type === 'integer' && typeof value === 'number' && text !== undefined && DECIMAL.test(text) && Number(text) === value) return
-  compare(name, text, String(value))
+  compare(name, text, String(value), quiet)
 }
 
 /** A value as it stands, or from the base64 form; the decoder of Node forgives too much to be asked. */

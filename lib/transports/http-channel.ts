@@ -37,7 +37,7 @@ export class HttpChannel implements Channel {
   get connected (): boolean { return this.outlet === undefined ? this.accepts.sse && !this.gone : this.outlet.connected }
   get hears (): boolean { return this.door.hears }
   get ready (): Promise<void> | undefined { return this.outlet?.ready }
-  private get gone (): boolean { return isGone(this.reply) }
+  get gone (): boolean { return isGone(this.reply) }
 
   send (text: string): void {
     if (this.outlet !== undefined) this.outlet.write(text)
@@ -76,7 +76,7 @@ export class HttpChannel implements Channel {
 
   onGone (listener: () => void): void {
     // The response's close: the request's fires as soon as the body has been read.
-    if (this.gone) queueMicrotask(listener)
+    if (this.gone) listener()
     else this.reply.raw.on('close', listener)
   }
 

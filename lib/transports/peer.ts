@@ -148,6 +148,7 @@ class PeerChannel implements Channel {
   get connected (): boolean { return this.peer.answers }
   get ready (): Promise<void> | undefined { return this.peer.ready }
   readonly hears = true
+  readonly gone = false
   private readonly peer: Peer
   private readonly id: Id | undefined
 

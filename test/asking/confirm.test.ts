@@ -2,6 +2,7 @@
 import { Type } from '@sinclair/typebox'
 import type { Tool } from '../../types/index.js'
 import { until, wait } from '../support/time.js'
+import { ToolError } from '../support/app.js'
 import { accept, allModes, defineTool, elicit, formModes, inputRequired, modeOf, named, Name, roundModes, type Answer, type Client } from './client.js'
 import { alone, each, everywhere } from './each.js'
 import { open } from './client.js'
@@ -35,7 +36,8 @@ function payments () {
       pay('pay_more', {}, async (_, ctx) => `${(await ctx.elicit('Note?', Name)).content?.name}`),
       pay('pay_same', {}, async (_, ctx) => (await ctx.elicit('Run Transfer?\n\nto: "Ada"\ncents: 100', Type.Object({ confirm: Type.Boolean({ title: 'Confirm' }) }))).action),
       pay('pay_returned', {}, (_, { answers }) => answers.confirm === undefined ? inputRequired({ questions: { confirm: elicit('Note?', Name) } }) : 'noted'),
-      pay('pay_bad', { confirm: (() => 7) as never })
+      pay('pay_bad', { confirm: (() => 7) as never }),
+      pay('pay_no', { confirm: () => { throw new ToolError('not at night') } })
     ]
   }
 }
@@ -55,7 +57,7 @@ everywhere('the user is asked, and the tool runs once they have said yes', async
 everywhere('without a yes it does not run, and the model reads why', async (t, open) => {
   const { paid, tools } = payments()
   const client = await open({ tools })
-  for (const answer of [accept({ confirm: false }), { action: 'decline' }, { action: 'cancel' }]) {
+  for (const answer of [accept({ confirm: false }), accept({}), accept(), accept({ sure: true }), { action: 'decline' }, { action: 'cancel' }]) {
     t.match(await client.call('pay', () => answer, { args }), { isError: true, text: 'The user did not confirm: the tool "pay" was not run.' }, JSON.stringify(answer))
   }
   t.strictSame(paid, [])
@@ -64,10 +66,10 @@ everywhere('without a yes it does not run, and the model reads why', async (t, o
 everywhere('an answer that is none is no yes', async (t, open, { rounds }) => {
   const { paid, tools } = payments()
   const client = await open({ tools })
-  for (const answer of [accept({ confirm: 'yes' }), accept({}), accept(), accept({ sure: true })]) {
+  for (const answer of [accept({ confirm: 'yes' }), accept({ confirm: 1 })]) {
     // Rounds ask again.
     const reply = await client.call('pay', (_, nth) => nth === 1 ? answer : { action: 'decline' }, { args })
-    t.match(reply, { isError: true, text: rounds ? /did not confirm/ : /not what was asked/ }, JSON.stringify(answer))
+    t.match(reply, { isError: true, text: rounds ? /did not confirm/ : /^The user did not confirm: the tool "pay" was not run\. .*not what was asked/ }, JSON.stringify(answer))
   }
   t.strictSame(paid, [])
 })
@@ -116,9 +118,41 @@ each('who cannot be asked is refused', allModes, async (t, open, { rounds }) => 
   const { paid, tools } = payments()
   const client = await open({ tools, capabilities: {} })
   const { reply, text } = await client.call('pay', () => yes, { args })
-  if (rounds) t.match(reply.error, { code: -32021, data: { requiredCapabilities: { elicitation: {} } } })
-  else t.match([reply.result?.isError, text], [true, /elicitation/])
+  const said = /The user cannot be asked: the tool "pay" was not run\. The client .*elicitation/
+  if (rounds) t.match(reply.error, { code: -32021, message: said, data: { requiredCapabilities: { elicitation: {} } } })
+  else t.match([reply.result?.isError, text], [true, said])
   t.strictSame(paid, [])
+})
+
+/** What hooks hear of one call. */
+function heardOf ({ app }: Client['server']) {
+  const heard: unknown[] = []
+  for (const name of ['onCall', 'onResult', 'onError'] as const) app.mcp.addHook(name, ((event: { outcome?: string }) => { heard.push([name, ...(event.outcome === undefined ? [] : [event.outcome])]) }) as never)
+  return heard
+}
+
+each('who cannot be asked, or says no in whatever way, is denied: the handler was never called', allModes, async (t, open, mode) => {
+  const { paid, tools } = payments()
+  const unable = await open({ tools, capabilities: {} })
+  const heard = heardOf(unable.server)
+  await unable.call('pay', () => yes, { args })
+  t.strictSame(heard, [['onError', 'denied']])
+  if (!formModes.includes(mode)) return
+  const client = await open({ tools })
+  const told = heardOf(client.server)
+  const answers: Answer[] = [() => ({ action: 'decline' }), () => accept({}), ...(mode.rounds ? [] : [() => accept({ confirm: 'yes' }), () => ({ error: { code: -32000, message: 'the window broke' } })])]
+  for (const answer of answers) {
+    const { text } = await client.call('pay', answer, { args })
+    t.match(text, /^The user did not confirm: the tool "pay" was not run\./)
+    t.strictSame(told.splice(0), [...(mode.rounds ? [['onResult', 'asked']] : []), ['onError', 'denied']])
+  }
+  await client.call('pay_bad', () => yes, { args })
+  t.strictSame(told.splice(0), [['onError', 'error']])
+  await client.call('pay_no', () => yes, { args })
+  t.strictSame(told.splice(0), [['onError', 'denied']])
+  await client.call('pay', () => yes, { args })
+  t.strictSame(told.splice(0), [...(mode.rounds ? [['onResult', 'asked']] : []), ['onCall'], ['onResult', 'ok']])
+  t.equal(paid.length, 1)
 })
 
 each('where the revision has no forms, nobody can be asked', allModes.filter(mode => !formModes.includes(mode)), async (t, open) => {
@@ -163,8 +197,22 @@ alone('a user has as long as for any question', async t => {
   let runs = 0
   const tool = defineTool({ name: 'run', confirm: true, handler: () => `${++runs}` })
   const client = await open(t, modeOf('2025-11-25', 'http'), { tools: [tool], options: { requestState: { ttl: 200 } } })
-  t.match(await client.call('run', () => undefined), { isError: true, text: /200 ms/ })
+  const heard = heardOf(client.server)
+  t.match(await client.call('run', () => undefined), { isError: true, text: 'The user did not answer within 200 ms: the tool "run" was not run.' })
   t.equal(runs, 0)
+  t.strictSame(heard, [['onError', 'denied']])
+  t.match(client.server.log.filter(({ level }) => Number(level) >= 40), [{ msg: 'The user did not answer within 200 ms: the tool "run" was not run.', ms: 200, name: 'run' }])
+})
+
+alone('a server that closes while a user is asked says that the tool was not run', async t => {
+  const tools = [defineTool({ name: 'run', confirm: true, handler: () => 'ran' }), defineTool({ name: 'ran', handler: () => new Promise<string>(() => {}) })]
+  const client = await open(t, modeOf('2025-11-25', 'http'), { tools, options: { closeTimeout: 50 } })
+  const calls = tools.map(({ name }) => client.peer.start('tools/call', { name }))
+  await calls[0]?.inbox.first('a question', one => one.method === 'elicitation/create')
+  t.ok(await until(() => client.server.app.mcp.stats().calls === 2))
+  await client.server.app.close()
+  const texts = await Promise.all(calls.map(async ({ reply }) => (await reply).result?.content[0].text))
+  t.strictSame(texts, ['The tool "run" was not run.', 'The tool "ran" was stopped.'])
 })
 
 alone('a call that is cancelled while its user is asked does not run', async t => {

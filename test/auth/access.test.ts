@@ -35,3 +35,14 @@ t.test('what is missing is named whole, with where to read on', async t => {
   t.equal(new Access({}, undefined).insufficient(['a'], {} as FastifyRequest).headers, undefined, 'where there are no tokens none is asked for')
   t.equal(new Access({}, place).insufficient(['a'], undefined).headers, undefined, 'nor on stdio')
 })
+
+t.test('what implies throws or promises is no yes, and is told', async t => {
+  const failed: unknown[] = []
+  const of = (implies: unknown) => new Access({ implies: implies as never }, place, error => { failed.push(error) })
+  t.equal(of(() => { throw new Error('no table') }).covers(caller('a'), ['b']), false)
+  const late = of(async () => { throw new Error('late') })
+  for (let i = 0; i < 2; i++) t.equal(late.covers(caller('a', 'c'), ['b']), false)
+  t.match(failed, [{ message: 'no table' }, { message: /gave a promise/ }])
+  t.equal(failed.length, 2)
+  t.equal(new Access({ implies: () => { throw new Error('x') } }, place).covers(caller('a'), ['a']), true, 'what is granted itself is not asked about')
+})

@@ -202,3 +202,25 @@ t.test('a token that is bound to a key', async t => {
   const bound = await required.issuer.token({ cnf })
   t.strictSame(await required.text(bound, 'DPoP', { dpop: await proof(bound) }), ['ada', ['read']])
 })
+
+t.test('each 401 says in the log what was wrong, and never what was sent', async t => {
+  const own = await guarded(t, () => ({
+    authenticate: async request => { throw Object.assign(new Error(`unknown user (${request.headers.authorization}; ${request.headers.authorization?.split(' ')[1]})`), { statusCode: 401 }) }
+  }))
+  const { send, log } = await guarded(t, jwt)
+  const rows: [typeof send, typeof log, Record<string, string>, RegExp][] = [
+    [own.send, own.log, { authorization: 'Bearer opaque-hunter2' }, /^unknown user \(Bearer \[redacted\]; \[redacted\]\)$/],
+    [own.send, own.log, { authorization: 'hunter2' }, /^unknown user \(\[redacted\]; undefined\)$/],
+    [own.send, own.log, {}, /^unknown user \(undefined; undefined\)$/],
+    [send, log, { authorization: 'Basic aHVudGVyMg==' }, /no token of a scheme that is known here/],
+    [send, log, {}, /^there is none$/]
+  ]
+  for (const [send, log, headers, reason] of rows) {
+    t.equal((await send(headers)).statusCode, 401)
+    t.match(log.filter(line => line.reason !== undefined).at(-1), { level: 30, reason, msg: 'the access token is refused' })
+  }
+  t.notMatch(JSON.stringify([own.log, log]), /hunter2|aHVudGVyMg/)
+  const silent = await guarded(t, () => ({ authenticate: async () => { throw { statusCode: 401 } } })) // eslint-disable-line no-throw-literal
+  t.equal((await silent.send()).statusCode, 401)
+  t.match(silent.log.filter(line => line.reason !== undefined), [{ reason: /authenticate\(\) refused it/ }])
+})

@@ -1,8 +1,9 @@
 import t from 'tap'
 import { confirmOf } from '../../lib/features/confirm.js'
+import { Refusal } from '../../lib/errors.js'
 import { Session } from '../../lib/session.js'
-import type { Tool } from '../../types/index.js'
-import { endpointOf, exchangeOf, servedOf } from '../support/doubles.js'
+import type { Revision as Version, Tool } from '../../types/index.js'
+import { endpointOf, exchangeOf, methodOf, servedOf } from '../support/doubles.js'
 import { thrown } from '../support/thrown.js'
 import { until, wait } from '../support/time.js'
 
@@ -44,11 +45,56 @@ t.test('the user has the time of a question, and the call its own after that', a
 })
 
 t.test('all but a yes is a refusal', async t => {
-  for (const answer of [{ action: 'decline' }, { action: 'cancel' }, { action: 'accept', content: { confirm: false } }]) {
+  for (const answer of [{ action: 'decline' }, { action: 'cancel' }, { action: 'accept', content: { confirm: false } }, { action: 'accept', content: {} }, { action: 'accept' }, { action: 'accept', content: { sure: true } }]) {
     const { outcome } = await asking({ confirm: true }, {}, answer)
     t.match(outcome, [{ message: 'The user did not confirm: the tool "pay" was not run.', retryAfter: undefined }], JSON.stringify(answer))
   }
-  t.match((await asking({ confirm: true }, {}, { action: 'accept', content: {} })).outcome, [{ name: 'InputRejectedError' }])
+  const { outcome } = await asking({ confirm: true }, {}, { action: 'accept', content: { confirm: 'yes' } })
+  t.match(outcome, [{ message: /^The user did not confirm: the tool "pay" was not run\. .*not what was asked for/ }])
+  t.ok(outcome[0] instanceof Refusal)
+})
+
+t.test('where nobody can be asked the tool is named, and was not run', async t => {
+  const ask = async (version: Version, session: object = { capabilities: {} }) => {
+    const { endpoint } = endpointOf()
+    Object.assign(endpoint, { states: { ttl: 1000 } })
+    const { exchange } = exchangeOf(endpoint, 'tools/call', { version, ...(session !== undefined && version !== '2026-07-28' && { session: Object.assign(new Session('s', 'http', servedOf(version), undefined, {}), session) }) })
+    exchange.target = {}
+    const error = await confirmOf(toolOf({ confirm: true }))?.ask({}, exchange).then(() => 'yes', error => error)
+    exchange.end('{}', 200)
+    return error as Error
+  }
+  const text = /^The user cannot be asked: the tool "pay" was not run\. The client .*elicitation.*\.$/
+  for (const version of ['2024-11-05', '2025-11-25'] as const) {
+    const error = await ask(version)
+    t.ok(error instanceof Refusal, version)
+    t.match(error.message, text, version)
+  }
+  t.match(await ask('2026-07-28'), { name: 'InputUnsupportedError', code: -32021, data: { requiredCapabilities: { elicitation: { form: {} } } }, message: text })
+  const away = new Error('no store')
+  t.equal(await ask('2025-11-25', { capabilities: { elicitation: {} }, ask: async () => { throw away } }), away, 'anything else is as it is')
+})
+
+t.test('a call whose question is open ends without a word of a handler that ran', async t => {
+  const rows: [object, number, RegExp][] = [
+    [{ confirm: true }, 0, /^The user did not answer within 20 ms: the tool "pay" was not run\.$/],
+    [{ confirm: () => new Promise(() => {}) }, 10, /^It took longer than 10 ms to say what the user is asked: the tool "pay" was not run\.$/]
+  ]
+  for (const [more, timeout, message] of rows) {
+    const { endpoint, calls } = endpointOf()
+    Object.assign(endpoint, { states: { ttl: 20 }, inputRequired () {} })
+    const session = new Session('s', 'http', servedOf('2025-11-25'), undefined, { elicitation: {} })
+    const { exchange, channel } = exchangeOf(endpoint, 'tools/call', { session })
+    const said: unknown[] = []
+    exchange.method = methodOf('tools/call', () => {}, { failed: error => { said.push(error); return {} } })
+    exchange.timeout = timeout
+    exchange.target = more
+    confirmOf(toolOf(more))?.ask({}, exchange).catch(() => {})
+    t.equal(calls.waits(exchange), true)
+    t.ok(await until(() => channel.ended.length > 0))
+    t.match(said, [{ message }])
+    t.ok(said[0] instanceof Refusal)
+  }
 })
 
 t.test('the question names the tool and its arguments, shortened', async t => {

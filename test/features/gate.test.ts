@@ -67,3 +67,22 @@ t.test('there are as many views as may be kept', async t => {
   views.of(entries, seenBy(1))
   t.equal(arranged, 66, 'the oldest went')
 })
+
+t.test('a visible that fails hides what it is for, and nothing else', async t => {
+  const double = endpointOf()
+  const { exchange } = exchangeOf(double.endpoint, 'tools/list')
+  const gates: [string, Gate][] = [
+    ['open', OPEN],
+    ['throws', gateOf({ name: 'throws', visible: () => { throw new Error('no table') } })],
+    ['late', gateOf({ name: 'late', visible: (async () => { throw new Error('late') }) as never })],
+    ['promised', gateOf({ name: 'promised', visible: (async () => true) as never })],
+    ['shown', gateOf({ name: 'shown', visible: () => true })]
+  ]
+  const views = new Views<{ name: string, gate: Gate }, string>(entries => entries.map(one => one.name).join())
+  const entries = gates.map(([name, gate]) => ({ name, gate }))
+  for (let i = 0; i < 2; i++) t.equal(views.of(entries, exchange), 'open,shown')
+  t.match(double.log.map(({ level, fields }) => [level, fields.name, fields.err.message]), [
+    ['error', 'throws', 'no table'], ['error', 'late', /gave a promise/], ['error', 'promised', /gave a promise/], ['error', 'throws', 'no table']
+  ])
+  t.equal(double.log.length, 4, 'a promise is told of once')
+})

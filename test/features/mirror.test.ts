@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import t from 'tap'
-import { mirroredIn, mirrorsOf } from '../../lib/features/mirror.js'
+import { betraying, mirroredIn, mirrorsOf } from '../../lib/features/mirror.js'
 import { thrown } from '../support/thrown.js'
 
 const of = (properties: Record<string, unknown>, more: object = {}) => ({ type: 'object', properties, ...more })
@@ -10,20 +10,20 @@ t.test('a schema without the annotation mirrors nothing', async t => {
   t.strictSame(mirrorsOf(of({ a: { type: 'string', enum: ['x-mcp-header'] }, b: true, c: { items: [{}, false] } })), [])
 })
 
-t.test('an annotated property is found by its way from the root, its header in lower case', async t => {
+t.test('an annotated property is found by its way from the root, its header as it is written', async t => {
   const schema = Type.Object({
     region: Type.String({ 'x-mcp-header': 'Region' }),
     deep: Type.Object({ limit: Type.Integer({ 'x-mcp-header': 'Max-Limit' }), more: Type.Object({ dry: Type.Boolean({ 'x-mcp-header': 'Dry' }) }) })
   })
   t.strictSame(mirrorsOf(schema), [
-    { header: 'region', type: 'string', path: ['region'] },
-    { header: 'max-limit', type: 'integer', path: ['deep', 'limit'] },
-    { header: 'dry', type: 'boolean', path: ['deep', 'more', 'dry'] }
+    { header: 'Region', type: 'string', path: ['region'], quiet: false },
+    { header: 'Max-Limit', type: 'integer', path: ['deep', 'limit'], quiet: false },
+    { header: 'Dry', type: 'boolean', path: ['deep', 'more', 'dry'], quiet: false }
   ])
 })
 
 t.test('a property may be called like a keyword', async t => {
-  t.strictSame(mirrorsOf(of({ properties: of({ items: header('A') }) })), [{ header: 'a', type: 'string', path: ['properties', 'items'] }])
+  t.strictSame(mirrorsOf(of({ properties: of({ items: header('A') }) })), [{ header: 'A', type: 'string', path: ['properties', 'items'], quiet: false }])
 })
 
 t.test('every sign of a header name is allowed', async t => {
@@ -74,10 +74,28 @@ t.test('values are read at the exact place, and null counts as none', async t =>
     ['no arguments', undefined, [undefined, undefined]]
   ]
   for (const [what, args, values] of rows) t.strictSame(mirroredIn(mirrors, args).map(one => one.value), values, what)
-  t.match(mirroredIn(mirrors, {}), [{ header: 'a', type: 'string' }, { header: 'n', type: 'integer' }])
+  t.match(mirroredIn(mirrors, {}), [{ header: 'A', type: 'string' }, { header: 'N', type: 'integer' }])
 })
 
 t.test('what an object inherits is no argument', async t => {
   const mirrors = mirrorsOf(of({ constructor: header('A'), deep: of({ toString: header('B') }) }))
   t.strictSame(mirroredIn(mirrors, { deep: {} }).map(one => one.value), [undefined, undefined])
+})
+
+t.test('nothing is told of the headers of a tool that has anything to hide, and the author is told of those that repeat it', async t => {
+  const secret = { 'x-sensitive': true }
+  const plain = header('Plain')
+  const rows: [string, Record<string, unknown>, string[]][] = [
+    ['itself', of({ a: { ...header('A'), ...secret }, b: plain }), ['Mcp-Param-A']],
+    ['what it stands in', of({ deep: of({ a: header('A') }, secret), b: plain }), ['Mcp-Param-A']],
+    ['something else', of({ a: secret, b: plain }), []]
+  ]
+  for (const [what, schema, headers] of rows) {
+    const mirrors = mirrorsOf(schema)
+    t.strictSame(betraying(mirrors, schema), headers, what)
+    t.ok(mirrors.length > 0 && mirrors.every(one => one.quiet), what)
+    t.ok(mirroredIn(mirrors, {}).every(one => one.quiet), what)
+  }
+  const open = of({ b: plain })
+  t.strictSame([betraying(mirrorsOf(open), open), mirrorsOf(open)[0]?.quiet], [[], false])
 })

@@ -29,7 +29,7 @@ t.test('what a list shows is what the author said, and the arguments of the sche
   t.match(entry.check?.({}), /\/who is required/)
   const bare = entryOf(definition({ complete: { any: [] } }), app, options)
   t.strictSame(bare.listed, { name: 'p' })
-  t.equal(bare.check, undefined)
+  t.strictSame([bare.check({ any: 'x' }), bare.check({ any: 'x', other: 7 })], [undefined, '/other must be string'])
 })
 
 t.test('a definition that cannot work is refused, with the reason', async t => {
@@ -79,4 +79,12 @@ t.test('what no client could read is an error that names the place', async t => 
     [{ messages: [], _meta: 5 }, /\/_meta must be object/]
   ]
   for (const [value, message] of rows) t.match(thrown(() => resultOf(entry, value)), { name: 'TypeError', message: RegExp(`prompt "p" returned what no client could read: ${message.source}`) }, JSON.stringify(value))
+})
+
+t.test('arguments that are marked can be hidden', async t => {
+  const app = appOf(t)
+  const argsSchema = Type.Object({ who: Type.String(), key: Type.String({ 'x-sensitive': true }) })
+  t.strictSame(entryOf(definition({ argsSchema }), app, options).redact?.({ who: 'ada', key: 'hunter2' }), { who: 'ada', key: '[redacted]' })
+  t.strictSame([entryOf(definition(), app, options).redact, entryOf(definition({ argsSchema: Type.Object({ who: Type.String() }) }), app, options).redact], [undefined, undefined])
+  t.match(thrown(() => entryOf(definition({ argsSchema: Type.Object({ key: Type.String({ 'x-sensitive': 1 }) }) }), app, options)), { code: 'MCP_ERR_PROMPT_SCHEMA', message: /x-sensitive must be true or false, got 1/ })
 })

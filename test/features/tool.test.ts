@@ -181,3 +181,16 @@ t.test('a value that does not fit is an error that names the tool and the proble
     t.match(thrown(() => resultOf(entry(numbers), value)), { name: 'TypeError', message: /"tool" returned what its outputSchema does not allow/ }, JSON.stringify(value))
   }
 })
+
+t.test('a header that repeats what is marked is warned of', async t => {
+  const { app, warnings } = appOf()
+  const marked = (more: object) => Type.Object({ key: Type.String({ 'x-mcp-header': 'Key', ...more }) })
+  entry({ inputSchema: marked({}) }, {}, { app, warnings })
+  t.strictSame(warnings, [])
+  entry({ inputSchema: marked({ 'x-sensitive': true }) }, {}, { app, warnings })
+  t.match(warnings, [/^Tool "tool": the header Mcp-Param-Key repeats what x-sensitive marks/])
+})
+
+t.test('a mark that is neither true nor false is refused', async t => {
+  t.match(thrown(() => entry({ inputSchema: Type.Object({ key: Type.String({ 'x-sensitive': 'yes' }) }) })), { code: 'MCP_ERR_TOOL_SCHEMA', message: /"tool".*\/properties\/key\/x-sensitive must be true or false, got "yes"/ })
+})

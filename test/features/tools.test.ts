@@ -104,10 +104,10 @@ t.test('arguments that do not fit are told to the model where the revision has a
   t.equal(called, 0)
 })
 
-t.test('what is thrown while it is found out whether a tool is there is logged as it is', async t => {
+t.test('what is thrown while it is found out whether a tool is there is logged as it is, and the tool is not there', async t => {
   const { call, log } = featureOf([toolOf('seen', () => 'x', { visible: () => { throw new Error(secret) } })])
-  t.match(call('seen').channel.answer.error, { code: -32603, message: /error id/ })
-  t.match(log, [{ fields: { err: { message: secret } } }])
+  t.match(call('seen').channel.answer.error, { code: -32602, message: /no tool "seen"/ })
+  t.match(log, [{ level: 'error', fields: { name: 'seen', err: { message: secret } }, message: /hidden/ }])
 })
 
 t.test('what a handler throws or rejects with is told in its way', async t => {
@@ -183,6 +183,6 @@ t.test('the name and the mirrored arguments of a call are what headers repeat', 
   const { feature } = featureOf([toolOf('query', undefined, { inputSchema }), toolOf('plain')])
   const method = feature.methods.find(one => one.name === 'tools/call') as Method
   t.equal(method.named, 'name')
-  t.strictSame(method.mirrored?.({ name: 'query', arguments: { region: 'eu' } }), [{ header: 'region', type: 'string', value: 'eu' }])
+  t.strictSame(method.mirrored?.({ name: 'query', arguments: { region: 'eu' } }), [{ header: 'Region', type: 'string', quiet: false, value: 'eu' }])
   for (const params of [{ name: 'plain' }, { name: 'none' }, {}]) t.strictSame(method.mirrored?.(params), [])
 })

@@ -18,6 +18,7 @@ export class FakeChannel implements Channel {
   streams = true
   connected = true
   hears = true
+  gone = false
   /** Texts sent before the answer. */
   readonly sent: string[] = []
   readonly ended: { text: string, status: number, headers?: Record<string, string> | undefined }[] = []
@@ -27,7 +28,7 @@ export class FakeChannel implements Channel {
   held = 0
   closed = 0
   listeners = 0
-  private readonly gone: (() => void)[] = []
+  private readonly leaving: (() => void)[] = []
 
   send (text: string) { this.sent.push(text) }
   end (text: string, status: number, headers?: Record<string, string>) { this.ended.push({ text, status, ...(headers !== undefined && { headers }) }) }
@@ -40,11 +41,16 @@ export class FakeChannel implements Channel {
   open (...what: unknown[]) { this.opened.push(what) }
   onGone (listener: () => void) {
     this.listeners++
-    this.gone.push(listener)
+    if (this.gone) listener()
+    else this.leaving.push(listener)
   }
 
   /** The client leaves. */
-  leave () { for (const listener of this.gone.splice(0)) listener() }
+  leave () {
+    this.gone = true
+    for (const listener of this.leaving.splice(0)) listener()
+  }
+
   get messages (): any[] { return this.sent.map(text => JSON.parse(text)) }
   get answer (): any { return JSON.parse(this.ended[0]?.text ?? 'null') }
   get status (): number | undefined { return this.ended[0]?.status }

@@ -127,7 +127,9 @@ t.test('all members are told that the client is gone, by one listener', async t 
   const gone: number[] = []
   for (const [id, member] of members.entries()) member.onGone(() => { gone.push(id) })
   t.equal(channel.listeners, 1, 'a response warns of more than ten')
+  t.equal(members[0]?.gone, false)
   channel.leave()
+  t.equal(members[0]?.gone, true)
   t.strictSame(gone, [...members.keys()])
   members[0]?.onGone(() => { gone.push(99) })
   channel.leave()

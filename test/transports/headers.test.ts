@@ -18,7 +18,7 @@ const check = (headers: Headers, params?: unknown, from = served, method = 'tool
 
 const named = (header: string | undefined, name: unknown) => check({ ...call, 'mcp-name': header }, { name })
 const param = (header: string | undefined, value: unknown, type: Mirrored['type'] = 'string') =>
-  check({ ...call, 'mcp-param-a': header }, { name: 'echo' }, mirroring({ header: 'a', type, value }))
+  check({ ...call, 'mcp-param-a': header }, { name: 'echo' }, mirroring({ header: 'A', type, value, quiet: false }))
 
 const mismatch = { code: -32020, status: 400 }
 const sentinel = (text: string) => `=?base64?${Buffer.from(text).toString('base64')}?=`
@@ -157,10 +157,24 @@ t.test('a header that nobody asked for is left alone', async t => {
 
 t.test('an argument that is no value of a header is for the schema of the tool to say; a header for it is a mismatch', async t => {
   for (const value of [{}, [], { toString: 1 }]) {
-    const served = mirroring({ header: 'region', type: 'string', value })
+    const served = mirroring({ header: 'Region', type: 'string', value, quiet: false })
     const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'x' } } as const
     const headers = { 'mcp-method': 'tools/call', 'mcp-name': 'x' }
     t.doesNotThrow(() => checkMirrors(served, message, headers))
     t.throws(() => checkMirrors(served, message, { ...headers, 'mcp-param-region': 'x' }), { code: -32020 } as never)
+  }
+})
+
+t.test('the name is told as the author writes it, and values where they are no secret', async t => {
+  const said = (header: string | undefined, value: unknown, quiet: boolean) => thrown(check({ ...call, 'mcp-param-region': header }, { name: 'echo' }, mirroring({ header: 'Region', type: 'string', value, quiet }))).message
+  const rows: [string | undefined, unknown, RegExp, RegExp][] = [
+    ['hunter3', 'hunter2', /Mcp-Param-Region is "hunter3", but the body says "hunter2"$/, /Mcp-Param-Region is not what the body says$/],
+    [undefined, 'hunter2', /Mcp-Param-Region is missing; the body says "hunter2"$/, /Mcp-Param-Region is missing; the body has a value for it$/],
+    ['hunter3', undefined, /Mcp-Param-Region is "hunter3", but the body has no such value$/, /Mcp-Param-Region is there, but the body has no such value$/]
+  ]
+  for (const [header, value, open, quiet] of rows) {
+    t.match(said(header, value, false), open)
+    t.match(said(header, value, true), quiet)
+    t.notMatch(said(header, value, true), /hunter/)
   }
 })

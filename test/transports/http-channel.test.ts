@@ -114,7 +114,6 @@ t.test('who listens is told once that the client is gone, at once if it is alrea
   reply.raw.destroy()
   t.equal(told, 1)
   channel.onGone(() => { told++ })
-  await turn()
   t.equal(told, 2)
 })
 
