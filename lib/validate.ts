@@ -5,6 +5,7 @@ import formats from 'ajv-formats'
 import type { ValidationProblem, Validator } from '../types/index.js'
 import { isDraft07 } from './json-schema.js'
 import type { JsonSchema } from './json-schema.js'
+import { kindOf, preview } from './preview.js'
 
 /** What is wrong with a value, as a sentence that names the path, what belongs there and what came; undefined when nothing is. */
 export type Check = (value: unknown) => string | undefined
@@ -35,6 +36,8 @@ export interface CheckOptions {
   useDefaults?: boolean
   /** An Ajv instance of its own: for schemas with an `$id`, which would clash, and for those that may go again, which would stay. */
   alone?: boolean
+  /** What is marked hides itself and what it is in, and not all there is. */
+  places?: boolean
   compiler?: Validator | undefined
 }
 
@@ -62,11 +65,14 @@ function lazy (schema: JsonSchema, options: CheckOptions): Check {
 export const SENSITIVE = 'x-sensitive'
 export const isSensitive = (schema: JsonSchema): boolean => JSON.stringify(schema).includes(`"${SENSITIVE}":true`)
 
-function withAjv (schema: JsonSchema, { useDefaults = false, alone = false }: CheckOptions): Check {
-  const quiet = isSensitive(schema)
+function withAjv (schema: JsonSchema, { useDefaults = false, alone = false, places = false }: CheckOptions): Check {
+  const whole = isSensitive(schema)
+  const got: Got = places
+    ? error => `, got ${isSensitive(error.parentSchema as JsonSchema) ? kindOf(error.data) : preview(error.data)}`
+    : error => whole ? '' : `, got ${preview(error.data)}`
   const ajv = alone ? instance(schema, useDefaults) : sharedInstance(schema, useDefaults)
   const validate: ValidateFunction = ajv.compile(schema)
-  return value => validate(value) ? undefined : sentence(validate.errors ?? [], quiet)
+  return value => validate(value) ? undefined : sentence(validate.errors ?? [], got)
 }
 
 function withCompiler (schema: JsonSchema, compiler: Validator, useDefaults: boolean): Check {
@@ -77,15 +83,17 @@ function withCompiler (schema: JsonSchema, compiler: Validator, useDefaults: boo
   }
 }
 
-/** @param quiet what came is not shown: it is for the handler alone */
-function sentence (errors: ErrorObject[], quiet: boolean): string {
+/** What came, as far as it may be shown. */
+type Got = (error: ErrorObject) => string
+
+function sentence (errors: ErrorObject[], gotOf: Got): string {
   const lines = new Set<string>()
   const telling = errors.length > MAX_READ ? errors : withoutNoise(errors)
   let left = telling.length
   for (const error of telling) {
     if (lines.size === MAX_PROBLEMS) break
     left--
-    lines.add(line(error, quiet))
+    lines.add(line(error, gotOf))
   }
   return [...lines, ...(left > 0 ? [`and ${left} more`] : [])].join('; ')
 }
@@ -127,10 +135,10 @@ function meant (union: ErrorObject, branches: ErrorObject[][]): ErrorObject[] | 
   return same.toSorted((a, b) => score(a) - score(b))[0]
 }
 
-function line (error: ErrorObject, quiet: boolean): string {
+function line (error: ErrorObject, gotOf: Got): string {
   const path = error.instancePath || '/'
-  const { params, data } = error
-  const got = quiet ? '' : `, got ${preview(data)}`
+  const { params } = error
+  const got = gotOf(error)
   switch (error.keyword) {
     case 'type': return `${path} must be ${[params.type].flat().join(' or ')}${got}`
     case 'required': return `${error.instancePath}/${params.missingProperty} is required`
@@ -169,29 +177,3 @@ function known (error: ErrorObject): string {
 }
 
 const list = (values: unknown[]): string => values.slice(0, 30).map(value => JSON.stringify(value)).join(', ') + (values.length > 30 ? ', …' : '')
-
-function preview (value: unknown): string {
-  if (value === undefined) return 'nothing'
-  if (typeof value === 'number') return `number ${value}`
-  const kind = Array.isArray(value) ? 'array' : value === null ? '' : typeof value
-  let text: string
-  try { text = JSON.stringify(brief(value, 2)) ?? String(value) } catch { return kind }
-  if (text.length > 60) text = text.slice(0, 57) + '…'
-  return kind === '' || kind === 'object' || kind === 'array' ? text : `${kind} ${text}`
-}
-
-/** As much of a value as is shown; the rest may be large. */
-function brief (value: unknown, depth: number): unknown {
-  if (typeof value === 'string') return value.slice(0, 60)
-  if (typeof value === 'number' && !Number.isFinite(value)) return String(value)
-  if (typeof value !== 'object' || value === null || 'toJSON' in value) return value
-  if (depth === 0) return Array.isArray(value) ? [] : {}
-  if (Array.isArray(value)) return value.slice(0, 20).map(one => brief(one, depth - 1))
-  const shown: Record<string, unknown> = {}
-  let count = 0
-  for (const key in value) {
-    if (++count > 20) break
-    shown[key.slice(0, 60)] = brief((value as Record<string, unknown>)[key], depth - 1)
-  }
-  return shown
-}
