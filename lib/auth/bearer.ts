@@ -50,9 +50,9 @@ export class Bearer {
   }
 
   private identify (request: FastifyRequest): AuthInfo | Promise<AuthInfo> {
-    if ((request.query as Record<string, unknown> | undefined)?.access_token !== undefined) throw new InvalidToken('the token must come in the header Authorization')
+    if ((request.query as Record<string, unknown> | undefined)?.access_token !== undefined) throw malformed('the token must come in the header Authorization')
+    if (twice(request.raw.rawHeaders)) throw malformed('there must be one header Authorization')
     if (this.tokens === undefined) return this.custom(request)
-    if (twice(request.raw.rawHeaders)) throw new InvalidToken('there must be one header Authorization')
     const credentials = credentialsOf(request.headers.authorization)
     if (credentials === undefined) throw new NoToken()
     const { scheme, token } = credentials
@@ -78,7 +78,7 @@ export class Bearer {
   private custom (request: FastifyRequest): AuthInfo | Promise<AuthInfo> {
     const said = (this.options.authenticate as NonNullable<AuthOptions['authenticate']>)(request)
     const known = (caller: AuthInfo | null | undefined): AuthInfo => {
-      if (!caller) throw request.headers.authorization === undefined ? new NoToken() : new InvalidToken(NOT_HERE)
+      if (!caller) throw this.nobody(request)
       const problem = callerProblem(caller)
       if (problem !== undefined) throw new Error(`auth.authenticate() gave no caller: ${problem}`)
       if ((caller.expiresAt ?? Infinity) <= Date.now()) throw new InvalidToken('the token has expired', { detail: `expiresAt is ${caller.expiresAt}; it is a time in ms` })
@@ -96,21 +96,21 @@ export class Bearer {
 
   private refusal (error: unknown, request: FastifyRequest): McpError {
     const { scopes = [] } = this.options
-    const status = (error as { statusCode?: unknown } | null)?.statusCode
-    if (error instanceof NoToken || status === 401) {
-      const sent = request.headers.authorization !== undefined && status === 401
-      return this.unauthorized(request, sent ? NOT_HERE : 'an access token is needed', { scopes, ...(sent && { error: 'invalid_token' as const }) })
-    }
+    if (error instanceof NoToken) return this.refuse(request, 'Unauthorized', 'an access token is needed', { scopes })
     if (error instanceof InvalidToken) {
       request.log.info({ reason: error.detail ?? error.message }, 'the access token is refused')
-      return this.unauthorized(request, error.message, { scopes, error: error.error, description: error.message })
+      return this.refuse(request, error.error === 'invalid_request' ? 'InvalidRequest' : 'Unauthorized', error.message, { scopes, error: error.error, description: error.message })
     }
+    if ((error as { statusCode?: unknown } | null)?.statusCode === 401) return this.refusal(this.nobody(request), request)
     request.log.error({ err: error }, 'access tokens cannot be checked')
     return rpcError('Unavailable', 'access tokens cannot be checked; try again later')
   }
 
-  private unauthorized (request: FastifyRequest, detail: string, parts: Omit<ChallengeParts, 'metadata'>): McpError {
-    return withHeaders(rpcError('Unauthorized', detail), { 'www-authenticate': this.challenge(request, parts) })
+  /** What the author's own way says no to. */
+  private nobody ({ headers }: FastifyRequest): Error { return headers.authorization === undefined ? new NoToken() : new InvalidToken(NOT_HERE) }
+
+  private refuse (request: FastifyRequest, name: 'Unauthorized' | 'InvalidRequest', detail: string, parts: Omit<ChallengeParts, 'metadata'>): McpError {
+    return withHeaders(rpcError(name, detail), { 'www-authenticate': this.challenge(request, parts) })
   }
 
   private challenge (request: FastifyRequest, parts: Omit<ChallengeParts, 'metadata'>): string {
@@ -129,6 +129,9 @@ function twice (rawHeaders: readonly string[]): boolean {
   for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]?.length === 13 && rawHeaders[i]?.toLowerCase() === 'authorization') found++
   return found > 1
 }
+
+/** No request of RFC 6750 section 3.1, whatever its token is (2026-07-28 basic/authorization, Error Handling). */
+const malformed = (message: string) => new InvalidToken(message, { error: 'invalid_request' })
 
 /** Nobody said who it is: the challenge says no error (RFC 6750 section 3.1). */
 class NoToken extends Error {}

@@ -9,7 +9,7 @@ export const NOT_HERE = 'the token is not valid here'
 /** A token that opens nothing. Its message may be told; `detail` is for the log. */
 export class InvalidToken extends Error {
   override readonly name = 'InvalidToken'
-  readonly error: 'invalid_token' | 'invalid_dpop_proof'
+  readonly error: 'invalid_token' | 'invalid_dpop_proof' | 'invalid_request'
   readonly detail: string | undefined
 
   constructor (message: string, { error = 'invalid_token', detail }: { error?: InvalidToken['error'], detail?: string | undefined } = {}) {
