@@ -94,7 +94,7 @@ export interface Settings {
 
 /** What helps beside what a schema says. */
 const HINTS = [
-  ['/requestState/keys must be array', ': an array of keys, be it one'],
+  ['/requestState/keys must be array', '; give an array of keys, even of one'],
   ['/sessions/max must be >=', '; for none there is sessions: false']
 ] as const
 

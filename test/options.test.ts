@@ -110,7 +110,7 @@ t.test('a wrong option is an error with a code, the name of the option and what 
     [{ sessions: { idle: -1 } }, /option .*\/sessions\/idle must be >= 1/],
     [{ sessions: { idle: 0 } }, /option \/sessions\/idle must be >= 1, got number 0$/],
     [{ sessions: { max: 0 } }, /option \/sessions\/max must be >= 1, got number 0; for none there is sessions: false$/],
-    [{ requestState: { keys: 'c2VjcmV0' } }, /option \/requestState\/keys must be array, got string: an array of keys, be it one$/],
+    [{ requestState: { keys: 'c2VjcmV0' } }, /option \/requestState\/keys must be array, got string; give an array of keys, even of one$/],
     ...[{ sse: { keepAlive: 2 ** 31 } }, { closeTimeout: 2 ** 31 }].map((options): [unknown, RegExp] => [options, /option \/(sse\/keepAlive|closeTimeout) must be <= 2147483647, got number 2147483648$/]),
     [{ sessions: { maxx: 1 } }, /option .*\/sessions\/maxx is not a known property/],
     [{ httpSse: 'yes' }, /option \/httpSse must be boolean/],

@@ -62,7 +62,7 @@ export function checkAuth (auth: AuthOptions): AuthOptions {
   if (introspection !== undefined) safe('/auth/introspection/endpoint', introspection.endpoint)
   if (resource !== undefined) {
     const url = parsed(resource)
-    if (url === undefined || !/^https?:$/.test(url.protocol) || resource.includes('#') || url.username + url.password !== '') throw new MCP_ERR_OPTION(`option /auth/resource must be the absolute URL of the endpoint, without a fragment (RFC 9728 section 1.2) and a user, got ${shown(resource)}`)
+    if (url === undefined || !/^https?:$/.test(url.protocol) || resource.includes('#') || url.username + url.password !== '') throw new MCP_ERR_OPTION(`option /auth/resource must be the absolute URL of the endpoint, without a fragment (RFC 9728 section 1.2) or a user, got ${shown(resource)}`)
   }
   return auth
 }
