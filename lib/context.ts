@@ -3,7 +3,7 @@ import type { Id } from './jsonrpc.js'
 import { LEVELS, META } from './schemas/envelope.js'
 import { quiet } from './input.js'
 import type { Questions } from './input.js'
-import { checkQuestions, digestOf, elicit, elicitUrl, roots, sample } from './question.js'
+import { checkAsking, checkQuestions, digestOf, elicit, elicitUrl, roots, sample } from './question.js'
 import type { Question } from './question.js'
 import type { Answers, Context as Public, InputOptions, Question as Asked, SampleParams, Schema } from '../types/index.js'
 import type { Exchange } from './exchange.js'
@@ -61,7 +61,12 @@ export class Context implements Public {
   }
 
   input<Q extends Record<string, Asked<unknown>>> (questions: Q, options: InputOptions = {}): Promise<Answers<Q>> {
-    try { checkQuestions(questions) } catch (error) { return quiet(Promise.reject(error)) }
+    try {
+      checkQuestions(questions)
+      checkAsking(options)
+    } catch (error) {
+      return quiet(Promise.reject(error))
+    }
     return this.#exchange.input.ask(questions as unknown as Questions, options) as Promise<Answers<Q>>
   }
 
@@ -76,7 +81,12 @@ export class Context implements Public {
   /** One question, under a key that is the same when the handler comes to it again: what is asked, and how often it was before. */
   #one<A> (make: () => Asked<A>, options: InputOptions = {}): Promise<A> {
     let question
-    try { question = make() as unknown as Question } catch (error) { return quiet(Promise.reject(error)) }
+    try {
+      question = make() as unknown as Question
+      checkAsking(options)
+    } catch (error) {
+      return quiet(Promise.reject(error))
+    }
     const name = `${question.method.split('/')[0]}-${digestOf(question)}`
     const asked = this.#asked ??= new Map()
     const times = (asked.get(name) ?? 0) + 1

@@ -168,4 +168,4 @@ export const MCP_ERR_INPUT = createError<[string]>('MCP_ERR_INPUT', 'The client 
 export const MCP_ERR_CONTENT = createError<[string]>('MCP_ERR_CONTENT', 'No content can be made of that: %s', 500)
 export const MCP_ERR_HOOK = createError<[string]>('MCP_ERR_HOOK', 'addHook(): %s', 500)
 export const MCP_ERR_STDIO_OPTION = createError<[string]>('MCP_ERR_STDIO_OPTION', 'stdio(): %s', 500)
-export const MCP_ERR_STDIO_OPEN = createError('MCP_ERR_STDIO_OPEN', 'stdio() is running already: a process has one pair of standard streams', 500)
+export const MCP_ERR_STDIO_OPEN = createError<[string]>('MCP_ERR_STDIO_OPEN', 'stdio() %s', 500)

@@ -2,7 +2,7 @@ import { fastifySSE } from '@fastify/sse'
 import type { FastifyInstance, FastifyPluginAsync, onRequestHookHandler } from 'fastify'
 import fp from 'fastify-plugin'
 import nodeCluster from 'node:cluster'
-import type { AuthInfo, Mcp, McpOptions, Prompt, Resource, Tool } from '../types/index.js'
+import type { AuthInfo, Mcp, McpOptions, Prompt, Resource, StdioOptions, Tool } from '../types/index.js'
 import { Bearer } from './auth/bearer.js'
 import { mountMetadata } from './auth/metadata.js'
 import { Place } from './auth/place.js'
@@ -10,8 +10,10 @@ import { connectionOf, kAuth, kConnection, kStreaming } from './connection.js'
 import * as content from './content.js'
 import { addEndpoint } from './endpoints.js'
 import { InputRejectedError, InputRequired, InputUnsupportedError, MCP_ERR_STDIO_OPEN, MCP_ERR_STDIO_OPTION, MCP_ERR_TWICE, McpError, NoStreamError, ToolError } from './errors.js'
-import { settle, stdioCaller } from './options.js'
+import { settle } from './options.js'
 import type { Settings } from './options.js'
+import { stdioCaller } from './options/auth.js'
+import { kindOf, preview } from './preview.js'
 import { elicit, elicitUrl, roots, sample } from './question.js'
 import { McpServer, sessionLimits } from './server.js'
 import { kRaw, onlyJson } from './transports/body.js'
@@ -114,24 +116,34 @@ function decorate (app: FastifyInstance, server: McpServer, streams: Streams): M
 }
 
 function stdioOf (app: FastifyInstance, server: McpServer): Mcp['stdio'] {
-  let open = false
-  return async ({ input = process.stdin, output, lineLimit = 16 * MIB } = {}) => {
-    if (open) throw new MCP_ERR_STDIO_OPEN()
-    checkStdio({ input, output, lineLimit })
-    open = true
-    const caller = server.settings.auth?.stdio
-    const root = rootOf(app)
-    await root.ready()
-    await stdio(server, { input, output: output ?? claimStdout(app.log), lineLimit, auth: typeof caller === 'function' ? stdioCaller(caller()) : caller })
-    await root.close()
+  let state: 'open' | 'over' | undefined
+  return async (options = {}) => {
+    if (state !== undefined) throw new MCP_ERR_STDIO_OPEN(state === 'open' ? 'is running already: a process has one pair of standard streams' : 'has ended, and the app is closed with it')
+    const { input, output, lineLimit } = stdioOptions(options)
+    state = 'open'
+    try {
+      const caller = server.settings.auth?.stdio
+      await rootOf(app).ready()
+      await stdio(server, { input, output: output ?? claimStdout(app.log), lineLimit, auth: typeof caller === 'function' ? stdioCaller(caller()) : caller })
+      state = 'over'
+    } catch (error) {
+      state = undefined // it has served nobody
+      throw error
+    }
+    await rootOf(app).close()
   }
 }
 
-function checkStdio ({ input, output, lineLimit }: Record<'input' | 'output' | 'lineLimit', unknown>): void {
+function stdioOptions (options: StdioOptions) {
   const can = (stream: unknown, method: string) => typeof (stream as Record<string, unknown> | null | undefined)?.[method] === 'function'
-  if (!can(input, 'pipe')) throw new MCP_ERR_STDIO_OPTION(`input must be a readable stream, got ${typeof input}`)
-  if (output !== undefined && !can(output, 'write')) throw new MCP_ERR_STDIO_OPTION(`output must be a writable stream, got ${typeof output}`)
-  if (!(Number(lineLimit) > 0)) throw new MCP_ERR_STDIO_OPTION(`lineLimit must be a number of bytes, got ${String(lineLimit)}`)
+  if (kindOf(options) !== 'object') throw new MCP_ERR_STDIO_OPTION(`it takes { input, output, lineLimit }, got ${preview(options)}`)
+  const { input = process.stdin, output, lineLimit = 16 * MIB, ...strange } = options
+  const [name] = Object.keys(strange)
+  if (name !== undefined) throw new MCP_ERR_STDIO_OPTION(`${name} is not a known property; known: input, output, lineLimit`)
+  if (!can(input, 'pipe')) throw new MCP_ERR_STDIO_OPTION(`input must be a readable stream, got ${kindOf(input)}`)
+  if (output !== undefined && !can(output, 'write')) throw new MCP_ERR_STDIO_OPTION(`output must be a writable stream, got ${kindOf(output)}`)
+  if (!(typeof lineLimit === 'number' && lineLimit > 0)) throw new MCP_ERR_STDIO_OPTION(`lineLimit must be a number of bytes, got ${preview(lineLimit)}`)
+  return { input, output, lineLimit }
 }
 
 /** Scopes inherit from the app; that alone can be awaited and closed from outside. */

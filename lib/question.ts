@@ -106,6 +106,12 @@ export function checkQuestions (questions: unknown): void {
   for (const [key, one] of Object.entries(questions)) if (!isObject(one) || typeof one.method !== 'string' || typeof one.read !== 'function') throw new MCP_ERR_INPUT(`"${key.slice(0, 100)}" is no question; make it with elicit, elicitUrl, sample or roots`)
 }
 
+/** @throws MCP_ERR_INPUT that names what is misspelt: who wants an answer to count once must not get one that counts again */
+export function checkAsking (options: object): void {
+  const stranger = Object.keys(options).find(name => name !== 'singleUse')
+  if (stranger !== undefined) throw new MCP_ERR_INPUT(`${stranger} is not a known property of its options; known: singleUse`)
+}
+
 function checkAction (answer: unknown): string | undefined {
   return isObject(answer) && ACTIONS.includes(answer.action as string) ? undefined : `action must be one of ${ACTIONS.join(', ')}`
 }

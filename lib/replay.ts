@@ -22,7 +22,7 @@ export interface KeptStream {
   release (): void
 }
 
-export const REPLAY: ReplayLimits = { events: 1_000, size: 1_048_576, ttl: 300_000 }
+export const REPLAY: ReplayLimits = { events: 10_000, size: 2_097_152, ttl: 300_000 }
 export const SHELF: ShelfLimits = { streams: 10_000, size: 67_108_864, ttl: REPLAY.ttl }
 
 export interface ReplayLimits {

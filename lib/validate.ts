@@ -5,6 +5,7 @@ import formats from 'ajv-formats'
 import type { ValidationProblem, Validator } from '../types/index.js'
 import { isDraft07 } from './json-schema.js'
 import type { JsonSchema } from './json-schema.js'
+import { kindOf, preview } from './preview.js'
 
 /** What is wrong with a value, as a sentence that names the path, what belongs there and what came; undefined when nothing is. */
 export type Check = (value: unknown) => string | undefined
@@ -60,25 +61,26 @@ function lazy (schema: JsonSchema, options: CheckOptions): Check {
 
 /** Marks what is for the handler alone: with `true` nothing that came for the whole schema is shown, with `here` nothing that came in this place. */
 export const SENSITIVE = 'x-sensitive'
-const HERE = 'here'
+export const HERE = 'here'
+const marksPlaces = (schema: unknown): boolean => JSON.stringify(schema)?.includes(`"${SENSITIVE}":"${HERE}"`) === true
 export const isSensitive = (schema: JsonSchema): boolean => JSON.stringify(schema).includes(`"${SENSITIVE}":true`)
 
-/** The path of an error where what came is not to be shown; undefined where all of it may be. */
-type Quiet = (error: ErrorObject) => string | undefined
+/** What of an error may be told: where it is, what came, and whether that has names which the schema does not. */
+interface Telling { at: string, got: string, hidden: boolean }
 
 function withAjv (schema: JsonSchema, { useDefaults = false, alone = false }: CheckOptions): Check {
   const ajv = alone ? instance(schema, useDefaults) : sharedInstance(schema, useDefaults)
   const validate: ValidateFunction = ajv.compile(schema)
   const all = isSensitive(schema)
   let names: Set<string> | undefined
-  return value => {
-    if (validate(value)) return undefined
-    return sentence(validate.errors ?? [], error => {
-      if (!all && error.parentSchema?.[SENSITIVE] !== HERE) return undefined
-      names ??= namesIn(schema)
-      return shownPath(error.instancePath, value, names)
-    })
+  const telling = ({ instancePath, parentSchema, data }: ErrorObject, value: unknown): Telling => {
+    const hidden = all || parentSchema?.[SENSITIVE] === HERE
+    const got = all ? '' : `, got ${marksPlaces(parentSchema) ? kindOf(data) : preview(data)}`
+    if (!hidden) return { at: instancePath, got, hidden }
+    names ??= namesIn(schema)
+    return { at: shownPath(instancePath, value, names), got, hidden }
   }
+  return value => validate(value) ? undefined : sentence(validate.errors ?? [], error => telling(error, value))
 }
 
 function withCompiler (schema: JsonSchema, compiler: Validator, useDefaults: boolean): Check {
@@ -113,14 +115,14 @@ function shownPath (path: string, value: unknown, names: ReadonlySet<string>): s
   return path.split('/').map((part, i) => i === 0 ? '' : step(part)).join('/')
 }
 
-function sentence (errors: ErrorObject[], quiet: Quiet): string {
+function sentence (errors: ErrorObject[], telling: (error: ErrorObject) => Telling): string {
   const lines = new Set<string>()
-  const telling = errors.length > MAX_READ ? errors : withoutNoise(errors)
-  let left = telling.length
-  for (const error of telling) {
+  const loud = errors.length > MAX_READ ? errors : withoutNoise(errors)
+  let left = loud.length
+  for (const error of loud) {
     if (lines.size === MAX_PROBLEMS) break
     left--
-    lines.add(line(error, quiet(error)))
+    lines.add(line(error, telling(error)))
   }
   return [...lines, ...(left > 0 ? [`and ${left} more`] : [])].join('; ')
 }
@@ -162,17 +164,14 @@ function meant (union: ErrorObject, branches: ErrorObject[][]): ErrorObject[] | 
   return same.toSorted((a, b) => score(a) - score(b))[0]
 }
 
-/** @param quiet the path of an error that shows nothing of what came */
-function line (error: ErrorObject, quiet: string | undefined): string {
-  const at = quiet ?? error.instancePath
+function line (error: ErrorObject, { at, got, hidden }: Telling): string {
   const path = at || '/'
-  const { params, data } = error
-  const got = quiet === undefined ? `, got ${preview(data)}` : ''
+  const { params } = error
   switch (error.keyword) {
     case 'type': return `${path} must be ${[params.type].flat().join(' or ')}${got}`
     case 'required': return `${at}/${params.missingProperty} is required`
     case 'additionalProperties':
-    case 'unevaluatedProperties': return `${at}/${quiet === undefined ? params.additionalProperty ?? params.unevaluatedProperty : '*'} is not a known property${known(error)}`
+    case 'unevaluatedProperties': return `${at}/${hidden ? '*' : params.additionalProperty ?? params.unevaluatedProperty} is not a known property${known(error)}`
     case 'enum': return `${path} must be one of ${list(params.allowedValues)}${got}`
     case 'const': return `${path} must be ${JSON.stringify(params.allowedValue)}${got}`
     case 'anyOf':
@@ -206,29 +205,3 @@ function known (error: ErrorObject): string {
 }
 
 const list = (values: unknown[]): string => values.slice(0, 30).map(value => JSON.stringify(value)).join(', ') + (values.length > 30 ? ', …' : '')
-
-function preview (value: unknown): string {
-  if (value === undefined) return 'nothing'
-  if (typeof value === 'number') return `number ${value}`
-  const kind = Array.isArray(value) ? 'array' : value === null ? '' : typeof value
-  let text: string
-  try { text = JSON.stringify(brief(value, 2)) ?? String(value) } catch { return kind }
-  if (text.length > 60) text = text.slice(0, 57) + '…'
-  return kind === '' || kind === 'object' || kind === 'array' ? text : `${kind} ${text}`
-}
-
-/** As much of a value as is shown; the rest may be large. */
-function brief (value: unknown, depth: number): unknown {
-  if (typeof value === 'string') return value.slice(0, 60)
-  if (typeof value === 'number' && !Number.isFinite(value)) return String(value)
-  if (typeof value !== 'object' || value === null || 'toJSON' in value) return value
-  if (depth === 0) return Array.isArray(value) ? [] : {}
-  if (Array.isArray(value)) return value.slice(0, 20).map(one => brief(one, depth - 1))
-  const shown: Record<string, unknown> = {}
-  let count = 0
-  for (const key in value) {
-    if (++count > 20) break
-    shown[key.slice(0, 60)] = brief((value as Record<string, unknown>)[key], depth - 1)
-  }
-  return shown
-}

@@ -186,5 +186,7 @@ t.test('a question that cannot be asked rejects, and ends no process where nobod
   const { ctx, asked } = asking2()
   ctx.elicit('Name?', { type: 'string' } as Schema).catch(() => {})
   await t.rejects(ctx.elicit('Name?', { type: 'string' } as Schema), { code: 'MCP_ERR_INPUT_SCHEMA' })
+  const strange = { singleuse: true } as never
+  for (const asking of [ctx.elicit('Name?', form, strange), ctx.roots(strange), ctx.input({ one: roots() }, strange)]) await t.rejects(asking, { code: 'MCP_ERR_INPUT', message: /singleuse/ })
   t.strictSame(asked, [])
 })

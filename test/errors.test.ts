@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import * as errors from '../lib/errors.js'
 import { CallCancelled, CallTimeout, InputFailure, InputRejectedError, InputRequired, InputUnsupportedError, McpError, NoStreamError, Refusal, rpcError, ToolError } from '../lib/errors.js'
@@ -71,6 +72,18 @@ t.test('each error for authors is named by its code and says what to do', async 
   }
   t.match(new errors.MCP_ERR_TOOL_DUPLICATE('echo', '"a"', '"b"').message, /"echo".*"a".*"b"/)
   t.match(new errors.MCP_ERR_TWICE('/a', '/b').message, /first \/a, then \/b.*scope of its own/)
+})
+
+t.test('the public types name each error for authors where it can come', async t => {
+  const folder = new URL('../types/', import.meta.url)
+  const types = new Map(readdirSync(folder).map(file => [file, readFileSync(new URL(file, folder), 'utf8')]))
+  const all = [...types.values()].join('')
+  for (const name of Object.keys(errors)) if (name.startsWith('MCP_ERR_')) t.match(all, `\`${name}\``, name)
+  for (const kind of ['TOOL', 'RESOURCE', 'PROMPT']) {
+    const codes = Object.keys(errors).filter(name => name.startsWith(`MCP_ERR_${kind}_`))
+    const [, added = ''] = new RegExp(`export interface ${kind.at(0)}${kind.slice(1).toLowerCase()}s \\{([\\s\\S]*?)\\n  add`).exec(types.get('mcp.d.ts') as string) ?? []
+    t.strictSame([...added.matchAll(/`(MCP_ERR_\w+)`/g)].map(([, name]) => name).sort(), codes.sort(), `add of ${kind}`)
+  }
 })
 
 t.test('a client that cannot be asked is told what it lacks, or the handler alone is', async t => {

@@ -212,25 +212,55 @@ t.test('a path is served as it is written, with and without a slash at its end',
   }
 })
 
+t.test('the greatest times are kept, and none is taken for the shortest', async t => {
+  const warnings: string[] = []
+  const hear = ({ name }: Error) => { warnings.push(name) }
+  process.on('warning', hear)
+  t.teardown(() => process.off('warning', hear))
+  const [timer, clock] = [2 ** 31 - 1, Number.MAX_VALUE]
+  const app = appOf(t)
+  await app.register(mcpPlugin, { tools: [{ ...toolOf('a'), timeout: clock }, steps], sessions: { idle: clock }, sse: { keepAlive: timer, after: clock, replay: { ttl: clock } }, limits: { toolTimeout: clock }, requestState: { ttl: clock }, closeTimeout: timer })
+  const client = await legacy(await start(app) + '/mcp', '2025-11-25', { t })
+  const stream = await client.get()
+  for (const name of ['a', 'steps']) t.match(await client.request('tools/call', { name }), { result: { isError: undefined } }, name)
+  await new Promise(resolve => setTimeout(resolve, 100))
+  t.strictSame([stream.comments.length, app.mcp.stats().sessions], [0, 1])
+  await app.close()
+  t.strictSame(warnings, [])
+})
+
 t.test('stdio serves the app on a pair of streams once, and closes it at the end', async t => {
   const app = appOf(t)
   await app.register(mcpPlugin, { tools: [toolOf('a')] })
   const [input, output] = [new PassThrough(), new PassThrough()]
   const done = app.mcp.stdio({ input, output })
-  await t.rejects(app.mcp.stdio({ input, output }), { code: 'MCP_ERR_STDIO_OPEN' })
+  await t.rejects(app.mcp.stdio({ input, output }), { code: 'MCP_ERR_STDIO_OPEN', message: /is running already/ })
   let closed = false
   app.server.on('close', () => { closed = true })
   input.end(JSON.stringify(request('tools/call', { name: 'a' })) + '\n')
   await done
   t.match(JSON.parse(String(output.read())), { id: 1, result: { content: [{ text: 'a' }] } })
   t.equal(closed, true)
+  await t.rejects(app.mcp.stdio({ input: new PassThrough(), output }), { code: 'MCP_ERR_STDIO_OPEN', message: 'stdio() has ended, and the app is closed with it' })
+})
+
+t.test('stdio that began with no caller may begin again', async t => {
+  const app = appOf(t)
+  const said: unknown[] = [undefined, { subject: 'ada', scopes: [] }]
+  await app.register(mcpPlugin, { tools: [toolOf('a')], auth: { authenticate: () => undefined, stdio: () => said.shift() as never } })
+  const [input, output] = [new PassThrough(), new PassThrough()]
+  await t.rejects(app.mcp.stdio({ input, output }), { code: 'MCP_ERR_OPTION', message: /auth\/stdio/ })
+  input.end(JSON.stringify(request('tools/call', { name: 'a' })) + '\n')
+  await app.mcp.stdio({ input, output })
+  t.match(JSON.parse(String(output.read())), { id: 1, result: { content: [{ text: 'a' }] } })
 })
 
 t.test('stdio says what is wrong with what it is given, and may be tried again', async t => {
   const app = appOf(t)
   await app.register(mcpPlugin)
-  const rows: [object, RegExp][] = [[{ input: 3 }, /stdio\(\): input must be a readable stream, got number/], [{ input: null }, /input must be/], [{ output: 'x' }, /output must be a writable stream, got string/], [{ lineLimit: 'x' }, /lineLimit must be a number of bytes, got x/], [{ lineLimit: 0 }, /lineLimit/]]
+  const rows: [object, RegExp][] = [[{ input: 3 }, /stdio\(\): input must be a readable stream, got number/], [{ input: null }, /input must be/], [{ output: 'x' }, /output must be a writable stream, got string/], [{ lineLimit: 'x' }, /lineLimit must be a number of bytes, got string "x"/], [{ lineLimit: '5' }, /lineLimit/], [{ inpt: 1 }, /stdio\(\): inpt is not a known property; known: input, output, lineLimit/], [{ lineLimit: 0 }, /lineLimit/]]
   for (const [options, message] of rows) await t.rejects(app.mcp.stdio({ input: new PassThrough(), output: new PassThrough(), ...options }), { code: 'MCP_ERR_STDIO_OPTION', message }, JSON.stringify(options))
+  for (const options of [null, 5, []]) await t.rejects(app.mcp.stdio(options as never), { code: 'MCP_ERR_STDIO_OPTION', message: /it takes \{ input, output, lineLimit \}, got / })
 })
 
 t.test('stdio serves the endpoint of a scope, before the app is ready and after', async t => {

@@ -20,7 +20,7 @@ t.test('with no options everything has a value', async t => {
     prompts: [],
     sessions: { idle: 1_800_000, max: 10_000, maxPerCaller: 1_000 },
     httpSse: true,
-    sse: { keepAlive: 15_000, after: 1_000, maxBuffered: 4 * MIB, replay: { events: 1_000, size: MIB, ttl: 300_000 } },
+    sse: { keepAlive: 15_000, after: 1_000, maxBuffered: MIB, replay: { events: 10_000, size: 2 * MIB, ttl: 300_000 } },
     auth: undefined,
     hosts: [],
     origins: [],
@@ -42,8 +42,8 @@ t.test('an option given as undefined has its default', async t => {
 t.test('a part of a group leaves the rest of it as it is', async t => {
   const rows: [McpOptions, object][] = [
     [{ sessions: { max: 5, maxPerCaller: 2 } }, { sessions: { idle: 1_800_000, max: 5, maxPerCaller: 2 } }],
-    [{ sessions: { idle: 0 } }, { sessions: { idle: 0, max: 10_000, maxPerCaller: 1_000 } }],
-    [{ sse: { after: 0 } }, { sse: { keepAlive: 15_000, after: 0, maxBuffered: 4 * MIB, replay: { events: 1_000, size: MIB, ttl: 300_000 } } }],
+    [{ sessions: { idle: 1 } }, { sessions: { idle: 1, max: 10_000, maxPerCaller: 1_000 } }],
+    [{ sse: { after: 0 } }, { sse: { keepAlive: 15_000, after: 0, maxBuffered: MIB, replay: { events: 10_000, size: 2 * MIB, ttl: 300_000 } } }],
     [{ cache: { ttlMs: 0 } }, { cache: { ttlMs: 0, cacheScope: 'public' } }],
     [{ cache: { cacheScope: 'private' } }, { cache: { ttlMs: 60_000, cacheScope: 'private' } }],
     [{ limits: { toolTimeout: 0, body: 10 } }, { limits: { body: 10, batch: 100, toolTimeout: 0 } }]
@@ -87,7 +87,7 @@ t.test('revisions are served oldest first, whatever their order, and each once',
 t.test('a wrong option is an error with a code, the name of the option and what belongs there', async t => {
   const rows: [unknown, RegExp][] = [
     [{ pth: '/mcp' }, /option \/pth is not a known property; known: .*path/],
-    ...['mcp', '/mcp/*', '/:team/mcp', '/mcp?a', '/mcp#a', '/m cp', ''].map((path): [unknown, RegExp] => [{ path }, RegExp(`option /path must begin with / and be the same for all requests.*got "${path.replace(/[*?]/g, '\\$&')}"`)]),
+    ...['mcp', '/mcp/*', '/:team/mcp', '/mcp?a', '/mcp#a', '/m cp', ''].map((path): [unknown, RegExp] => [{ path }, RegExp(`option /path must begin with / and be the same for all requests.*got string "${path.replace(/[*?]/g, '\\$&')}"`)]),
     [{ path: 5 }, /option \/path must be string, got number 5/],
     [{ sessions: { idel: 3 } }, /option \/sessions\/idel is not a known property; known: idle, max, maxPerCaller$/],
     [{ sessions: true }, /option \/sessions must be false or object, got boolean true$/],
@@ -95,7 +95,7 @@ t.test('a wrong option is an error with a code, the name of the option and what 
     [{ origins: [5] }, /option \/origins\/0 must be string, got number 5$/],
     [{ sessions: { idle: Infinity } }, /option \/sessions\/idle must be number, got number Infinity$/],
     [{ requestState: { keys: [Buffer.alloc(32), Buffer.alloc(31)] } }, /option \/requestState\/keys\/1 must have 32 bytes.*it has 31$/],
-    [{ requestState: { keys: [5] } }, /option \/requestState\/keys\/0 .*it is a value of type number$/],
+    [{ requestState: { keys: [5] } }, /option \/requestState\/keys\/0 .*; got number$/],
     [{ serverInfo: { name: 'a', version: '1', icons: 'x' } }, /option \/serverInfo\/icons must be array/],
     [{ serverInfo: { name: 'a', version: '1', icons: [{}] } }, /option \/serverInfo\/icons\/0\/src is required/],
     [{ serverInfo: { name: 'a', version: '1', descripton: 'x' } }, /option \/serverInfo\/descripton is not a known property; known: .*description/],
@@ -107,7 +107,11 @@ t.test('a wrong option is an error with a code, the name of the option and what 
     [{ tools: {} }, /option \/tools must be array/],
     [{ tools: ['echo'] }, /option \/tools\/0 must be object/],
     [{ sessions: true }, /option \/sessions/],
-    [{ sessions: { idle: -1 } }, /option .*\/sessions\/idle must be >= 0/],
+    [{ sessions: { idle: -1 } }, /option .*\/sessions\/idle must be >= 1/],
+    [{ sessions: { idle: 0 } }, /option \/sessions\/idle must be >= 1, got number 0$/],
+    [{ sessions: { max: 0 } }, /option \/sessions\/max must be >= 1, got number 0; for none there is sessions: false$/],
+    [{ requestState: { keys: 'c2VjcmV0' } }, /option \/requestState\/keys must be array, got string; give an array of keys, even of one$/],
+    ...[{ sse: { keepAlive: 2 ** 31 } }, { closeTimeout: 2 ** 31 }].map((options): [unknown, RegExp] => [options, /option \/(sse\/keepAlive|closeTimeout) must be <= 2147483647, got number 2147483648$/]),
     [{ sessions: { maxx: 1 } }, /option .*\/sessions\/maxx is not a known property/],
     [{ httpSse: 'yes' }, /option \/httpSse must be boolean/],
     [{ sse: { keepAlive: 0 } }, /option \/sse\/keepAlive must be >= 1/],
@@ -123,7 +127,8 @@ t.test('a wrong option is an error with a code, the name of the option and what 
     [{ requestState: { keys: [] } }, /option \/requestState\/keys/],
     [{ requestState: { keys: ['c2hvcnQ='] } }, /option \/requestState\/keys\/0 must have 32 bytes/],
     [{ requestState: { ttl: 0 } }, /option \/requestState\/ttl/],
-    [{ validator: {} }, /option \/validator\/compile is required/],
+    [{ validator: {} }, /option \/validator\/compile must be a function, got nothing/],
+    [{ validator: { compile: 5 } }, /option \/validator\/compile must be a function, got number 5/],
     [null, /option \/ must be object/]
   ]
   for (const [options, message] of rows) t.match(thrown(() => settle(options as McpOptions, MIB)), { code: 'MCP_ERR_OPTION', message }, JSON.stringify(options))
@@ -138,35 +143,30 @@ t.test('the options of the caller are left alone', async t => {
   t.doesNotThrow(() => settled(options))
 })
 
-t.test('who may use the endpoint is said in one way, and safely', async t => {
-  const jwt = { issuer: 'https://i.example', audience: 'x', jwksUri: 'https://i.example/jwks' }
-  const introspection = { endpoint: 'https://i.example/x', clientId: 'a', clientSecret: 'b', issuer: 'https://i.example', audience: ['x', 'y'] }
-  const good: Array<McpOptions['auth']> = [{ jwt }, { introspection }, { authenticate: () => undefined }, { jwt: { issuer: 'i', audience: 'x', jwks: { keys: [{}] } } }, { jwt: { ...jwt, jwksUri: 'http://127.0.0.1:1/jwks' } }, { jwt, resource: 'https://a.example/mcp', stdio: () => ({ subject: 'a', scopes: [] }) }]
-  for (const auth of good) t.equal(settled({ auth }).auth, auth)
-  t.equal(settled({ auth: { jwt } }).cache.cacheScope, 'private', 'what is for callers is for no shared cache')
-  const bad: Array<[unknown, RegExp]> = [
-    [{}, /one of jwt, introspection and authenticate, it has 0/], [{ jwt, introspection }, /it has 2/], [{ jwt: { ...jwt, audience: undefined } }, /\/auth\/jwt\/audience is required/], [{ jwt: { ...jwt, issuer: '' } }, /\/auth\/jwt\/issuer/],
-    [{ jwt: { ...jwt, algorithms: ['HS256'] } }, /\/auth\/jwt\/algorithms/], [{ jwt: { ...jwt, algorithms: ['none'] } }, /\/auth\/jwt\/algorithms/], [{ jwt: { issuer: 'i', audience: 'x' } }, /one of jwksUri and jwks/], [{ jwt: { ...jwt, jwks: { keys: [{}] } } }, /one of jwksUri and jwks/],
-    [{ jwt: { ...jwt, jwksUri: 'http://i.example/jwks' } }, /\/auth\/jwt\/jwksUri must be a URL of https/], [{ introspection: { ...introspection, endpoint: 'x' } }, /\/auth\/introspection\/endpoint must be a URL of https/],
-    [{ jwt, resource: '/mcp' }, /\/auth\/resource must be the absolute URL/], [{ jwt, resource: 'https://a.example/#x' }, /without a fragment/], [{ authenticate: 'x' }, /\/auth\/authenticate must be a function/], [{ jwt, implies: 1 }, /\/auth\/implies must be a function/], [{ jwt, realm: 'x' }, /realm is not a known property/],
-    [{ jwt: { issuer: 'i', audience: 'x', jwks: { keys: [] } } }, /\/auth\/jwt\/jwks\/keys/], [{ jwt, scopes: ['a b'] }, /\/auth\/scopes\/0/], [{ jwt, authorizationServers: ['foo'] }, /\/auth\/authorizationServers\/0 must be a URL of https/],
-    [{ authenticate: () => undefined, dpop: 'require' }, /\/auth\/dpop/], [{ jwt, stdio: 'x' }, /\/auth\/stdio: .*got x/], [{ jwt, stdio: { subject: 'a' } }, /\/auth\/stdio: scopes/]
+t.test('no error shows what is secret, wherever it stands', async t => {
+  const one = 'c2VjcmV0'
+  const within = (name: string, of: (value: unknown) => object) => [one, 5_252, [one], { a: one }, null, [[one]], { keys: one }].map((value): [string, object] => [name, of(value)])
+  const introspection = { endpoint: 'https://i.example/x', clientId: 'a', issuer: 'https://i.example', audience: 'x' }
+  const jwt = { issuer: 'https://i.example', audience: 'x' }
+  const rows = [
+    ...within('auth', auth => ({ auth })), ...within('auth.jwt', jwt => ({ auth: { jwt } })), ...within('jwks', jwks => ({ auth: { jwt: { ...jwt, jwks } } })), ...within('keys of jwks', keys => ({ auth: { jwt: { ...jwt, jwks: { keys } } } })),
+    ...within('a member of a key', d => ({ auth: { jwt: { ...jwt, jwks: { keys: [{ kty: 'RSA', d }, { kty: 'oct', k: d }] } } } })), ...within('introspection', introspection => ({ auth: { introspection } })),
+    ...within('clientSecret', clientSecret => ({ auth: { introspection: { ...introspection, clientSecret, timeout: 0 } } })), ...within('stdio', stdio => ({ auth: { authenticate () {}, stdio } })), ...within('subject of stdio', subject => ({ auth: { authenticate () {}, stdio: { subject: [subject], scopes: [] } } })),
+    ...within('requestState', requestState => ({ requestState })), ...within('keys', keys => ({ requestState: { keys, ttl: 0 } })), ...within('key', key => ({ requestState: { keys: [key] } })),
+    ...within('redis', redis => ({ redis })), ...within('client', client => ({ redis: { client } })), ...within('store', store => ({ store, broker: {} })), ...within('broker', broker => ({ broker })),
+    ...['jwksUri', 'endpoint', 'authorizationServers', 'resource'].flatMap(name => [`https://u:${one}@i.example/x`, `http://u:${one}@i.example`, `ftp://i.example/?key=${one}`, `//u@x:${one}@h`].map((url): [string, object] => [name, {
+      auth: name === 'endpoint' ? { introspection: { ...introspection, clientSecret: one, endpoint: url } } : { jwt: { ...jwt, jwksUri: 'https://i.example/jwks', ...(name === 'jwksUri' && { jwksUri: url }) }, ...(name === 'resource' && { resource: url }), ...(name === 'authorizationServers' && { authorizationServers: [url] }) }
+    }]))
   ]
-  for (const [auth, message] of bad) t.throws(() => settled({ auth } as McpOptions), { code: 'MCP_ERR_OPTION', message }, JSON.stringify(auth))
+  for (const [name, options] of rows) {
+    const error = thrown(() => settled(options as McpOptions))
+    t.equal(error.code, 'MCP_ERR_OPTION', `${name} ${JSON.stringify(options)}`)
+    t.notMatch(error.message, /c2VjcmV0|5252/, name)
+  }
 })
 
-t.test('what processes share is Redis, or a store and a broker', async t => {
-  const nothing = () => {}
-  // A client of ioredis has a command of that name, too.
-  const client = { status: 'ready', client: nothing, call: nothing, duplicate: nothing, on: nothing, off: nothing } as never
-  const store = Object.fromEntries(['get', 'set', 'swap', 'delete', 'append', 'read'].map(name => [name, nothing])) as never
-  const broker = Object.fromEntries(['publish', 'subscribe', 'close'].map(name => [name, nothing])) as never
-  t.strictSame(settled({ redis: client }).shared, { client, prefix: undefined, timeout: 2_000 })
-  t.strictSame(settled({ redis: { client, prefix: 'p:', timeout: 100 } }).shared, { client, prefix: 'p:', timeout: 100 })
-  t.strictSame(settled({ store, broker }).shared, { store, broker })
-  const wrong: [McpOptions, RegExp][] = [
-    [{ redis: {} as never }, /redis/], [{ redis: { client: {} as never } }, /ioredis/], [{ redis: { call: nothing } as never }, /ioredis/], [{ redis: { client, prefix: '{x}' } }, /prefix/],
-    [{ redis: { client, timeout: 0 } }, /timeout/], [{ redis: client, store, broker }, /store/], [{ redis: 'redis://x' as never }, /a client or a cluster of ioredis, or \{ client, prefix, timeout \}, got string/], [{ redis: { client, pre: 'x' } as never }, /\/redis\/pre is not a known property; known: client, prefix, timeout/], [{ redis: { client, prefix: '' } }, /prefix/], [{ redis: { client, prefix: 5 as never } }, /prefix.*got 5/], [{ store }, /broker/], [{ store: {} as never, broker }, /append/]
-  ]
-  for (const [options, message] of wrong) t.match(thrown(() => settled(options)), { code: 'MCP_ERR_OPTION', message })
+t.test('a time that the clock is compared with may be as long as one likes', async t => {
+  const most = Number.MAX_VALUE
+  t.match(settled({ sessions: { idle: most }, sse: { after: most, replay: { ttl: most } }, limits: { toolTimeout: most }, requestState: { ttl: most } }), { sessions: { idle: most }, limits: { toolTimeout: most } })
+  t.match(settled({ sse: { keepAlive: 2 ** 31 - 1 }, closeTimeout: 2 ** 31 - 1 }), { sse: { keepAlive: 2 ** 31 - 1 }, closeTimeout: 2 ** 31 - 1 })
 })

@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import { formOf } from '../lib/form.js'
-import { checkQuestions, digestOf, elicit, elicitUrl, questionOf, roots, sample, type Question } from '../lib/question.js'
+import { checkAsking, checkQuestions, digestOf, elicit, elicitUrl, questionOf, roots, sample, type Question } from '../lib/question.js'
 import type { SampleParams, Schema } from '../types/index.js'
 import { thrown } from './support/thrown.js'
 import { wait } from './support/time.js'
@@ -209,8 +209,10 @@ t.test('what is no question is refused before anybody is asked', async t => {
     [() => sample({ messages: [message], maxTokens: 0 } as never), /maxTokens/],
     [() => checkQuestions({ a: roots(), b: 5 }), /"b" is no question; make it with elicit/],
     [() => checkQuestions({ a: { method: 'roots/list' } }), /"a" is no question/],
-    [() => checkQuestions([roots()]), /object of questions/]
+    [() => checkQuestions([roots()]), /object of questions/],
+    [() => checkAsking({ singleuse: true }), /singleuse is not a known property of its options; known: singleUse$/]
   ]
   for (const [ask, sentence] of rows) t.match(thrown(ask), { code: 'MCP_ERR_INPUT', message: sentence })
   t.doesNotThrow(() => checkQuestions({ a: asForm(), b: asPage(), c: asModel(), d: asRoots() }))
+  for (const options of [{}, { singleUse: undefined }, { singleUse: true }]) t.doesNotThrow(() => checkAsking(options))
 })

@@ -25,9 +25,9 @@ export interface JwtOptions {
   audience: string | readonly string[]
   /** Where the keys of the issuer are: https, or http on a loopback address. Fetched at the first token, and again when they are 10 minutes old or for an unknown key id, at most every 30 s. While they cannot be fetched, those known so far count, and it is tried every 5 s. */
   jwksUri?: string | undefined
-  /** The keys themselves, in place of `jwksUri` (RFC 7517 section 5). */
+  /** The keys themselves, in place of `jwksUri` (RFC 7517 section 5): public ones, never private or shared. */
   jwks?: { readonly keys: readonly object[] } | undefined
-  /** Default: RS256, PS256, ES256, EdDSA and their longer kin. Never `none`, nor a shared secret. */
+  /** Of RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA and Ed25519. Default: all of them. Never `none`, nor a shared secret. */
   algorithms?: readonly string[] | undefined
   /** How far the clocks may be apart, in seconds. Default: 5. */
   clockTolerance?: number | undefined
@@ -37,7 +37,7 @@ export interface JwtOptions {
 
 /** Access tokens that their issuer is asked about. Source: RFC 7662. */
 export interface IntrospectionOptions {
-  /** Where to ask: https, or http on a loopback address. */
+  /** Where to ask: https, or http on a loopback address, without a user. */
   endpoint: string
   /** Who this server is there: sent by HTTP Basic authentication. */
   clientId: string
@@ -46,7 +46,7 @@ export interface IntrospectionOptions {
   issuer: string
   /** `aud` that the answer must have, or be one of. */
   audience: string | readonly string[]
-  /** How long to wait for an answer, in ms. Default: 5_000. */
+  /** How long to wait for an answer, in whole ms, 1 to 2_147_483_647. Default: 5_000. */
   timeout?: number | undefined
   /** How long an answer counts, in ms, and never beyond the end of the token. Default: 30_000. 0: asked each time. */
   cacheTtl?: number | undefined

@@ -169,16 +169,16 @@ export interface Result extends ResultInit {
 /** Text. */
 export function text (text: string, extra?: ContentExtra): TextContent
 
-/** An image from bytes or base64, with its MIME type, such as `image/png`. */
+/** An image from bytes or base64, with its MIME type, such as `image/png`. Throws `MCP_ERR_CONTENT` for what is neither. */
 export function image (data: Bytes, mimeType: string, extra?: ContentExtra): ImageContent
 
-/** A sound from bytes or base64, with its MIME type, such as `audio/wav`. */
+/** A sound from bytes or base64, with its MIME type, such as `audio/wav`. Throws `MCP_ERR_CONTENT` for what is neither. */
 export function audio (data: Bytes, mimeType: string, extra?: ContentExtra): AudioContent
 
 /** A link to a resource: at least its `uri` and `name`. */
 export function resourceLink (link: Omit<ResourceLink, 'type'>): ResourceLink
 
-/** A resource with its contents: its `uri` and either `text` or `blob`. */
+/** A resource with its contents: its `uri` and either `text` or `blob`. Throws `MCP_ERR_CONTENT` for what is neither, and for a `blob` that is neither bytes nor base64. */
 export function embedded (resource: EmbeddedInit, extra?: ContentExtra): EmbeddedResource
 
 /**

@@ -59,7 +59,8 @@ export interface Context {
    * belongs into `once`.
    *
    * Rejects with `InputUnsupportedError`, `NoStreamError`, `InputRejectedError`, or the reason of `signal`; from 2026-07-28 on with
-   * `InputRequired`, which a handler that catches errors throws again.
+   * `InputRequired`, which a handler that catches errors throws again. It and the four below it reject with `MCP_ERR_INPUT` or
+   * `MCP_ERR_INPUT_SCHEMA` for what is no question, and for an unknown option.
    * Source: 2026-07-28 basic/patterns/mrtr; client/elicitation, client/sampling, client/roots.
    */
   input<Q extends { readonly [key: string]: Question<unknown> }> (questions: Q, options?: InputOptions): Promise<Answers<Q>>

@@ -95,11 +95,11 @@ export interface InputOptions {
 /** Answers by the keys of the questions. */
 export type Answers<Q> = { [K in keyof Q]: Q[K] extends Question<infer A> ? A : never }
 
-/** Asks the user to fill in a form: a flat TypeBox object of strings, numbers, booleans and enumerations. Throws `MCP_ERR_INPUT_SCHEMA` for another schema. */
+/** Asks the user to fill in a form: a flat TypeBox object of strings, numbers, booleans and enumerations. Throws `MCP_ERR_INPUT_SCHEMA` for another schema, and `MCP_ERR_INPUT` for a message that is no string. */
 export function elicit<S extends Schema> (message: string, schema: S & OnlyFields<S>): Question<ElicitAnswer<Args<S>>>
-/** Asks the user to open a page, for what must not pass through the client. From 2025-11-25 on. */
+/** Asks the user to open a page, for what must not pass through the client. From 2025-11-25 on. Throws `MCP_ERR_INPUT` for a message that is no string or a URL that is not absolute. */
 export function elicitUrl (message: string, url: string): Question<ElicitUrlAnswer>
-/** Asks the client's model. A string is one message of the user with at most 1 000 tokens for the answer. */
+/** Asks the client's model. A string is one message of the user with at most 1 000 tokens for the answer. Throws `MCP_ERR_INPUT` where `messages` or `maxTokens` is missing. */
 export function sample (params: SampleParams | string): Question<SampleAnswer>
 /** Asks which directories the client works on. */
 export function roots (): Question<Root[]>
@@ -122,7 +122,7 @@ export interface InputRequiredResult extends InputRequiredInit {
 
 /**
  * The explicit form of asking: returned by a handler, which then runs again with `ctx.answers` and `ctx.state`. For authors who want to
- * say themselves where the handler goes on.
+ * say themselves where the handler goes on. Throws `MCP_ERR_INPUT` where there is neither a question nor a state.
  */
 export function inputRequired (init: InputRequiredInit): InputRequiredResult
 

@@ -10,8 +10,8 @@ export interface Tools {
   /**
    * Adds a tool with an `outputSchema`. Its handler runs with `this` being the instance that `mcp` was read from.
    *
-   * Throws `MCP_ERR_TOOL_NAME` for a name that is not allowed, `MCP_ERR_TOOL_DUPLICATE` for one that is taken, and
-   * `MCP_ERR_TOOL_SCHEMA` for a schema that is not valid, with the tool and the place in the schema.
+   * Throws `MCP_ERR_TOOL_NAME` for a name that is not allowed, `MCP_ERR_TOOL_DUPLICATE` for one that is taken, `MCP_ERR_TOOL_SCHEMA` for
+   * a schema that cannot be used, with the place in it, and `MCP_ERR_TOOL_DEFINITION` for anything else, with the reason.
    */
   add<O extends Schema, const R extends Output<O>, I extends Schema = JsonSchema> (
     definition: StructuredToolDefinition<I, O, R>
@@ -36,7 +36,7 @@ export interface Resources {
    * Adds a resource. Its functions run with `this` being the instance that `mcp` was read from.
    *
    * Throws `MCP_ERR_RESOURCE_URI` for a URI or template that is not one, `MCP_ERR_RESOURCE_DUPLICATE` for one that is taken,
-   * `MCP_ERR_RESOURCE_SCHEMA` for `variables` that are no strings, and `MCP_ERR_RESOURCE_DEFINITION` for anything else, with the reason.
+   * `MCP_ERR_RESOURCE_SCHEMA` for `variables` that cannot be used, and `MCP_ERR_RESOURCE_DEFINITION` for anything else, with the reason.
    */
   add (definition: ResourceDefinition): void
   /** Adds a template of resources, else as the first form. */
@@ -60,8 +60,8 @@ export interface Prompts {
   /**
    * Adds a prompt. Its functions run with `this` being the instance that `mcp` was read from.
    *
-   * Throws `MCP_ERR_PROMPT_NAME` for an empty name, `MCP_ERR_PROMPT_DUPLICATE` for one that is taken, `MCP_ERR_PROMPT_SCHEMA` for an
-   * `argsSchema` whose members are no strings, and `MCP_ERR_PROMPT_DEFINITION` for anything else, with the reason.
+   * Throws `MCP_ERR_PROMPT_NAME` for no name or an empty one, `MCP_ERR_PROMPT_DUPLICATE` for one that is taken, `MCP_ERR_PROMPT_SCHEMA` for an
+   * `argsSchema` that cannot be used, and `MCP_ERR_PROMPT_DEFINITION` for anything else, with the reason.
    */
   add<A extends Schema = JsonSchema> (definition: PromptDefinition<A>): void
   /** Adds a prompt made by `definePrompt`, else as the first form. */
@@ -125,6 +125,9 @@ export interface Mcp {
   addHook<N extends keyof CallHooks> (name: N, hook: CallHooks[N]): void
   /**
    * Serves one client over stdio. Resolves when the input has ended, everything is answered, and the app is closed.
+   *
+   * Rejects with `MCP_ERR_STDIO_OPTION` for an option that is wrong or unknown, `MCP_ERR_STDIO_OPEN` where it runs already or has ended,
+   * `MCP_ERR_OPTION` where the function `auth.stdio` gives no caller, and with what keeps the app from being ready.
    * Source: 2026-07-28 basic/transports/stdio.
    */
   stdio (options?: StdioOptions): Promise<void>

@@ -9,10 +9,10 @@ import type { Tool } from './tool.js'
 
 /** Sessions of the handshake revisions. They are kept in the memory of this process, or with `redis` for all processes. */
 export interface SessionOptions {
-  /** How long a session lives without a request or a stream, in milliseconds. Default: 1 800 000 (30 minutes). */
+  /** How long a session lives without a request or a stream, in milliseconds, at least 1. Default: 1 800 000 (30 minutes). */
   idle?: number | undefined
   /**
-   * The greatest number of sessions. Over it, the oldest one whose client has sent nothing since `initialize` gives way, if it has had 5 seconds;
+   * The greatest number of sessions, at least 1: for none there is `sessions: false`. Over it, the oldest one whose client has sent nothing since `initialize` gives way, if it has had 5 seconds;
    * where there is none, opening one is 503 with `Retry-After`. Default: 10 000.
    */
   max?: number | undefined
@@ -25,9 +25,9 @@ export interface SessionOptions {
 
 /** What is kept of the streams of a session, for clients that come back for the rest. Source: 2025-11-25 basic/transports (Resumability and Redelivery). */
 export interface ReplayOptions {
-  /** Messages that are kept; the oldest go first. Default: 1 000. */
+  /** Messages that are kept; the oldest go first. Default: 10 000. */
   events?: number | undefined
-  /** Characters that are kept. Default: 1 048 576. */
+  /** Characters that are kept. Default: 2 097 152. */
   size?: number | undefined
   /** How long a stream without a connection is kept, in milliseconds. Default: 300 000 (5 minutes). */
   ttl?: number | undefined
@@ -35,11 +35,11 @@ export interface ReplayOptions {
 
 /** Streams of server-sent events. */
 export interface SseOptions {
-  /** The time between two comments that keep a stream open, in milliseconds. Default: 15 000. */
+  /** The time between two comments that keep a stream open, in milliseconds, 1 to 2 147 483 647. Default: 15 000. */
   keepAlive?: number | undefined
   /** How long a call may run before it gets a stream, where its client takes one, in milliseconds. In a session the stream can be resumed. Default: 1 000. */
   after?: number | undefined
-  /** How much may wait for a client that does not read, in bytes. Over it, the stream is destroyed. Default: 4 MiB. */
+  /** How much may wait for a client that does not read, in bytes. Over it, the stream is destroyed; in a session its client can come back for the rest, so no more than `replay` keeps. Default: 1 MiB. */
   maxBuffered?: number | undefined
   /** What is kept for clients that lost a stream: of each session, or with `redis` of each stream. */
   replay?: ReplayOptions | undefined
@@ -104,8 +104,8 @@ export interface Validator {
 
 /**
  * The options of the plugin. All of them have a default.
- * A wrong one rejects `ready` with `MCP_ERR_OPTION`, which names it. The plugin registered twice in one scope rejects it with
- * `MCP_ERR_TWICE`.
+ * A wrong one rejects `ready` with `MCP_ERR_OPTION`, which names it; a wrong tool, resource or prompt with what `add` throws. The plugin
+ * registered twice in one scope rejects it with `MCP_ERR_TWICE`.
  */
 export interface McpOptions {
   /** Name and version of this server. Default: those of the plugin. */
@@ -152,7 +152,7 @@ export interface McpOptions {
   limits?: LimitOptions | undefined
   /** The state that a question sends along with the client and back (2026-07-28). */
   requestState?: RequestStateOptions | undefined
-  /** How long closing waits for calls in flight, and then again for open streams to end, in milliseconds. What is left is stopped. Default: 1 000. */
+  /** How long closing waits for calls in flight, and then again for open streams to end, in milliseconds, at most 2 147 483 647. What is left is stopped. Default: 1 000. */
   closeTimeout?: number | undefined
   /**
    * A client of ioredis, or one with settings: then any number of processes serve the endpoint together, and any of them takes any request.

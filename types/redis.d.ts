@@ -14,7 +14,7 @@ export interface RedisOptions {
   client: RedisClient
   /** What every key and channel begins with. Endpoints and apps that are to share nothing need one each. Default: `mcp:` and the path of the endpoint. */
   prefix?: string | undefined
-  /** How long a command may take, in milliseconds. Default: 2 000. */
+  /** How long a command may take, in milliseconds, 1 to 2 147 483 647. Default: 2 000. */
   timeout?: number | undefined
 }
 

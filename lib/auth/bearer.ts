@@ -17,6 +17,7 @@ import { Tokens } from './tokens.js'
 const JWT_TTL = 300_000
 const INTROSPECTION_TTL = 30_000
 const REFUSED = 'the access token is refused'
+const NONE = 'there is none'
 const NO_SCHEME = 'the header Authorization holds no token of a scheme that is known here'
 
 export class Bearer {
@@ -53,10 +54,10 @@ export class Bearer {
 
   private identify (request: FastifyRequest): AuthInfo | Promise<AuthInfo> {
     if ((request.query as Record<string, unknown> | undefined)?.access_token !== undefined) throw new InvalidToken('the token must come in the header Authorization')
+    if (twice(request.raw.rawHeaders)) throw malformed('there must be one header Authorization')
     if (this.tokens === undefined) return this.custom(request)
-    if (twice(request.raw.rawHeaders)) throw new InvalidToken('there must be one header Authorization')
     const credentials = credentialsOf(request.headers.authorization)
-    if (credentials === undefined) throw new NoToken()
+    if (credentials === undefined) throw new NoToken(request.headers.authorization === undefined ? NONE : NO_SCHEME)
     const { scheme, token } = credentials
     const caller = this.tokens.find(token)
     const key = caller instanceof Promise ? undefined : boundKey(caller.claims)
@@ -80,7 +81,7 @@ export class Bearer {
   private custom (request: FastifyRequest): AuthInfo | Promise<AuthInfo> {
     const said = (this.options.authenticate as NonNullable<AuthOptions['authenticate']>)(request)
     const known = (caller: AuthInfo | null | undefined): AuthInfo => {
-      if (!caller) throw request.headers.authorization === undefined ? new NoToken() : new InvalidToken(NOT_HERE)
+      if (!caller) throw nobody(request, request.headers.authorization === undefined ? NONE : 'auth.authenticate() gave no caller')
       const problem = callerProblem(caller)
       if (problem !== undefined) throw new Error(`auth.authenticate() gave no caller: ${problem}`)
       if ((caller.expiresAt ?? Infinity) <= Date.now()) throw new InvalidToken('the token has expired', { detail: `expiresAt is ${caller.expiresAt}; it is a time in ms` })
@@ -98,23 +99,21 @@ export class Bearer {
 
   private refusal (error: unknown, request: FastifyRequest): McpError {
     const { scopes = [] } = this.options
-    const status = (error as { statusCode?: unknown } | null)?.statusCode
-    if (error instanceof NoToken || status === 401) {
-      const { authorization } = request.headers
-      const sent = authorization !== undefined && status === 401
-      request.log.info({ reason: status === 401 ? without(authorization, error) : authorization === undefined ? 'there is none' : NO_SCHEME }, REFUSED)
-      return this.unauthorized(request, sent ? NOT_HERE : 'an access token is needed', { scopes, ...(sent && { error: 'invalid_token' as const }) })
+    if (error instanceof NoToken) {
+      request.log.info({ reason: error.message }, REFUSED)
+      return this.refuse(request, 'Unauthorized', 'an access token is needed', { scopes })
     }
     if (error instanceof InvalidToken) {
       request.log.info({ reason: error.detail ?? error.message }, REFUSED)
-      return this.unauthorized(request, error.message, { scopes, error: error.error, description: error.message })
+      return this.refuse(request, error.error === 'invalid_request' ? 'InvalidRequest' : 'Unauthorized', error.message, { scopes, error: error.error, description: error.message })
     }
+    if ((error as { statusCode?: unknown } | null)?.statusCode === 401) return this.refusal(nobody(request, without(request.headers.authorization, error)), request)
     request.log.error({ err: error }, 'access tokens cannot be checked')
     return rpcError('Unavailable', 'access tokens cannot be checked; try again later')
   }
 
-  private unauthorized (request: FastifyRequest, detail: string, parts: Omit<ChallengeParts, 'metadata'>): McpError {
-    return withHeaders(rpcError('Unauthorized', detail), { 'www-authenticate': this.challenge(request, parts) })
+  private refuse (request: FastifyRequest, name: 'Unauthorized' | 'InvalidRequest', detail: string, parts: Omit<ChallengeParts, 'metadata'>): McpError {
+    return withHeaders(rpcError(name, detail), { 'www-authenticate': this.challenge(request, parts) })
   }
 
   private challenge (request: FastifyRequest, parts: Omit<ChallengeParts, 'metadata'>): string {
@@ -134,6 +133,9 @@ function twice (rawHeaders: readonly string[]): boolean {
   return found > 1
 }
 
+/** What the author's own way says no to. */
+const nobody = ({ headers }: FastifyRequest, detail: string): Error => headers.authorization === undefined ? new NoToken(detail) : new InvalidToken(NOT_HERE, { detail })
+
 /** What the author's own code threw, without what the client sent: that is never logged. */
 function without (authorization: string | undefined, error: unknown): string {
   const said = String((error as { message?: unknown }).message ?? 'auth.authenticate() refused it')
@@ -141,5 +143,8 @@ function without (authorization: string | undefined, error: unknown): string {
   return (rest.length === 0 ? [first] : rest).filter(part => part !== '').reduce((text, part) => text.replaceAll(part, '[redacted]'), said)
 }
 
-/** Nobody said who it is: the challenge says no error (RFC 6750 section 3.1). */
+/** Sent in two ways at once (RFC 6750 section 3.1; 2026-07-28 basic/authorization, Error Handling). */
+const malformed = (message: string) => new InvalidToken(message, { error: 'invalid_request' })
+
+/** Nobody said who it is, and why that is not known: the challenge says no error (RFC 6750 section 3.1). */
 class NoToken extends Error {}

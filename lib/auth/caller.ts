@@ -1,4 +1,5 @@
 import type { AuthInfo } from '../../types/index.js'
+import { kindOf, preview } from '../preview.js'
 
 // Who makes a request, out of the claims of a token (RFC 9068 section 2.2, RFC 7662 section 2.2).
 
@@ -8,7 +9,7 @@ export const NOT_HERE = 'the token is not valid here'
 /** A token that opens nothing. Its message may be told; `detail` is for the log. */
 export class InvalidToken extends Error {
   override readonly name = 'InvalidToken'
-  readonly error: 'invalid_token' | 'invalid_dpop_proof'
+  readonly error: 'invalid_token' | 'invalid_dpop_proof' | 'invalid_request'
   readonly detail: string | undefined
 
   constructor (message: string, { error = 'invalid_token', detail }: { error?: InvalidToken['error'], detail?: string | undefined } = {}) {
@@ -42,16 +43,14 @@ function scopesIn (scope: unknown): string[] {
   return typeof scope === 'string' ? scope.split(' ').filter(one => one !== '') : []
 }
 
-const maybeText = (value: unknown): boolean => value === undefined || text(value) !== undefined
-
-/** What is wrong with a caller that the author's own code gave; undefined when nothing is. */
+/** What is wrong with a caller that the author's own code gave; undefined when nothing is. It may be a token or hold one, so of what has the wrong form the kind alone is told. */
 export function callerProblem (said: unknown): string | undefined {
-  if (typeof said !== 'object' || said === null) return `it must be { subject, scopes, … }, got ${String(said)}`
+  if (kindOf(said) !== 'object') return `it must be { subject, scopes, … }, got ${kindOf(said)}`
   const { subject, scopes, issuer, clientId, expiresAt } = said as Record<string, unknown>
-  if (text(subject) === undefined) return `subject must be a string that names the caller, got ${JSON.stringify(subject) ?? 'nothing'}`
-  if (!Array.isArray(scopes) || !scopes.every(one => typeof one === 'string')) return `scopes must be an array of strings, got ${JSON.stringify(scopes) ?? 'nothing'}`
-  if (!maybeText(issuer) || !maybeText(clientId)) return 'issuer and clientId must be strings where they are given'
-  return expiresAt === undefined || Number.isFinite(expiresAt) ? undefined : `expiresAt must be a time in ms, as Date.now() gives it, got ${JSON.stringify(expiresAt)}`
+  if (text(subject) === undefined) return `subject must be a string that names the caller, got ${subject === '' ? 'an empty one' : kindOf(subject)}`
+  if (!Array.isArray(scopes) || !scopes.every(one => typeof one === 'string')) return `scopes must be an array of strings, got ${preview(scopes)}`
+  for (const [name, value] of Object.entries({ issuer, clientId })) if (value !== undefined && text(value) === undefined) return `${name} must be a string where it is given, got ${value === '' ? 'an empty one' : kindOf(value)}`
+  return expiresAt === undefined || Number.isFinite(expiresAt) ? undefined : `expiresAt must be a time in ms, as Date.now() gives it, got ${preview(expiresAt)}`
 }
 
 /** One name for one caller: what is theirs is found by it. A refreshed token has the same. */

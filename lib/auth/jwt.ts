@@ -4,7 +4,7 @@ import { callerOf, InvalidToken, NOT_HERE } from './caller.js'
 import { remoteKeys } from './keys.js'
 
 /** ES, PS, RS and EdDSA: an issuer signs, nobody else can. */
-const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519']
+export const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519']
 const CLOCK_TOLERANCE = 5
 /** RFC 9068 section 2.1; many issuers say just JWT, or nothing. What is signed for another purpose has a type of its own (RFC 8725 section 3.11). */
 const TYPES = /^(application\/)?(at\+)?jwt$/i

@@ -1,11 +1,11 @@
 import type { Context } from '../../types/index.js'
 import { certain } from '../certain.js'
 import type { Exchange } from '../exchange.js'
+import { preview } from '../preview.js'
+import { scopesProblem } from '../schemas/scopes.js'
 
 // Who sees a tool, a resource or a prompt, and who may use it.
 
-/** scope-token of RFC 6749 section 3.3. */
-const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/
 /** How many different views of one list are kept; with more the oldest are made again. */
 const MAX_VIEWS = 64
 
@@ -24,8 +24,9 @@ interface Gatable { name?: string | undefined, scopes?: readonly string[] | unde
 
 /** @throws Error that says what is wrong with it */
 export function gateOf ({ name, scopes = [], visible }: Gatable): Gate {
-  if (!Array.isArray(scopes) || !scopes.every(one => typeof one === 'string' && SCOPE.test(one))) throw new Error('scopes must be an array of scopes (RFC 6749 section 3.3)')
-  if (visible !== undefined && typeof visible !== 'function') throw new Error(`visible must be a function, got ${typeof visible}`)
+  const problem = scopesProblem(scopes)
+  if (problem !== undefined) throw new Error(`scopes${problem}`)
+  if (visible !== undefined && typeof visible !== 'function') throw new Error(`visible must be a function, got ${preview(visible)}`)
   return scopes.length === 0 && visible === undefined ? OPEN : { scopes, visible, ...(name !== undefined && { of: name }) }
 }
 

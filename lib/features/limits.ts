@@ -2,18 +2,19 @@ import type { Tool } from '../../types/index.js'
 import { text } from '../content.js'
 import { Refusal } from '../errors.js'
 import type { Exchange } from '../exchange.js'
-import { isObject } from '../jsonrpc.js'
+import { Costs } from '../schemas/definition.js'
+import { checkOf } from '../validate.js'
 import { confirmOf } from './confirm.js'
 import type { Confirm } from './confirm.js'
 import { Rate } from './rate.js'
-import type { Count, RateLimit } from './rate.js'
+import type { Count } from './rate.js'
 
 // What a tool may cost, and whether its user is asked first. A tool without any of it has no such object.
 
-/** What a timer can wait for, in ms: nearly 25 days. */
-const MAX_WINDOW = 2 ** 31 - 1
 /** When a slot may be free again, in s: nobody knows. */
 const SOON = 1
+
+const check = checkOf(Costs)
 
 /** The two halves of a call: whether it may be made like this, and making it. */
 export interface Call { check (): void, handle (): unknown }
@@ -21,29 +22,12 @@ export interface Call { check (): void, handle (): unknown }
 /** @throws Error that says what is wrong with them */
 export function limitsOf (tool: Tool, shared: () => Count | undefined): Limits | undefined {
   const { concurrency, rateLimit, maxResultBytes } = tool
-  whole('concurrency', concurrency)
-  whole('maxResultBytes', maxResultBytes)
+  const problem = check(tool)
+  if (problem !== undefined) throw new Error(problem)
   const confirm = confirmOf(tool)
-  const rate = rateLimit === undefined ? undefined : new Rate(tool.name, rateOf(rateLimit), shared)
+  const rate = rateLimit === undefined ? undefined : new Rate(tool.name, rateLimit, shared)
   if (concurrency === undefined && maxResultBytes === undefined && rate === undefined && confirm === undefined) return undefined
   return new Limits({ name: tool.name, concurrency: concurrency ?? Infinity, maxBytes: maxResultBytes ?? Infinity, rate, confirm })
-}
-
-function whole (member: string, value: unknown, max = Number.MAX_SAFE_INTEGER, unit = ''): void {
-  if (value === undefined || (Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= max)) return
-  const range = max === Number.MAX_SAFE_INTEGER ? 'of at least 1' : `from 1 to ${max}`
-  throw new Error(`${member} must be a whole number ${range}${unit}, got ${typeof value === 'number' ? value : `a value of type ${value === null ? 'null' : typeof value}`}`)
-}
-
-function rateOf (limit: unknown): RateLimit {
-  if (!isObject(limit)) throw new Error(`rateLimit must be { max, timeWindow }, got ${limit === null ? 'null' : Array.isArray(limit) ? 'an array' : `a value of type ${typeof limit}`}`)
-  const { max, timeWindow, ...others } = limit
-  for (const [member, value] of Object.entries({ max, timeWindow })) if (value === undefined) throw new Error(`rateLimit.${member} is missing`)
-  const [stranger] = Object.keys(others)
-  if (stranger !== undefined) throw new Error(`rateLimit has max and timeWindow, and no ${JSON.stringify(stranger)}`)
-  whole('rateLimit.max', max)
-  whole('rateLimit.timeWindow', timeWindow, MAX_WINDOW, ' (milliseconds)')
-  return { max, timeWindow } as RateLimit
 }
 
 interface Bounds { name: string, concurrency: number, maxBytes: number, rate: Rate | undefined, confirm: Confirm | undefined }

@@ -1,9 +1,11 @@
 import { Type } from '@sinclair/typebox'
+import { MAX_TIMER } from './time.js'
 
 // What an author says of the server, of a tool, a resource or a prompt, as clients take it (2026-07-28 schema: Icon, Annotations, ToolAnnotations, Implementation).
 
 const text = () => Type.Optional(Type.String())
 const hint = () => Type.Optional(Type.Boolean())
+const several = () => Type.Optional(Type.Integer({ minimum: 1 }))
 
 export const Icons = Type.Array(Type.Object({
   src: Type.String({ minLength: 1 }),
@@ -33,4 +35,11 @@ export const Shown = Type.Object({
   annotations: Type.Optional(Annotations),
   icons: Type.Optional(Icons),
   _meta: Type.Optional(Type.Object({}))
+})
+
+/** What a call of a tool may cost. */
+export const Costs = Type.Object({
+  concurrency: several(),
+  rateLimit: Type.Optional(Type.Object({ max: Type.Integer({ minimum: 1 }), timeWindow: Type.Integer({ minimum: 1, maximum: MAX_TIMER }) }, { additionalProperties: false })),
+  maxResultBytes: several()
 })

@@ -1,4 +1,4 @@
-// Every way to be nobody, on every route and verb.
+// Who makes a request. What each kind of wrong token comes to at each door is in matrix.test.ts.
 import { createHash, randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from 'jose'
@@ -7,7 +7,6 @@ import type { AuthOptions } from '../../types/index.js'
 import { build, defineTool } from '../support/app.js'
 import { AUDIENCE, Issuer, seconds } from '../support/issuer.js'
 
-const metadata = 'https://mcp.example.test/.well-known/oauth-protected-resource/mcp'
 const call = (name: string) => ({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name } })
 
 async function guarded (t: Test, auth: (issuer: Issuer) => AuthOptions, tools = [defineTool({ name: 'who', handler: (_, ctx) => JSON.stringify([ctx.auth?.subject, ctx.auth?.scopes]) })]) {
@@ -22,39 +21,13 @@ async function guarded (t: Test, auth: (issuer: Issuer) => AuthOptions, tools = 
 }
 
 const jwt = (issuer: Issuer): AuthOptions => ({ jwt: issuer.jwt })
-const routes: Array<[string, string, Record<string, string>]> = [
-  ['POST', '/mcp', { 'content-type': 'application/json' }], ['GET', '/mcp', { accept: 'text/event-stream' }], ['DELETE', '/mcp', { 'mcp-session-id': '11111111-1111-4111-8111-111111111111' }],
-  ['POST', '/mcp/messages?sessionId=11111111-1111-4111-8111-111111111111', { 'content-type': 'application/json' }], ['PUT', '/mcp', {}]
-]
-
-t.test('nobody passes by any route, and is told what is needed', async t => {
-  const { app, issuer, runs } = await guarded(t, issuer => ({ ...jwt(issuer), scopes: ['mcp'] }))
-  const wrong: Array<[string, string | undefined, string | undefined]> = [
-    ['no header', undefined, undefined], ['another scheme', 'Basic eA==', undefined], ['nothing after the scheme', 'Bearer', undefined], ['garbage', 'Bearer a.b.c', 'invalid_token'], ['no token', 'Bearer !!', 'invalid_token'],
-    ['expired', `Bearer ${await issuer.token({ exp: seconds() - 60 })}`, 'invalid_token'], ['for another', `Bearer ${await issuer.token({ aud: 'https://other.example' })}`, 'invalid_token'],
-    ['of another', `Bearer ${await issuer.token({ iss: 'https://evil.example' })}`, 'invalid_token'], ['bound to no key', `DPoP ${await issuer.token()}`, 'invalid_token']
-  ]
-  for (const [what, authorization, error] of wrong) {
-    for (const [method, url, headers] of routes) {
-      const reply = await app.inject({ method: method as 'POST', url, headers: { ...headers, ...(authorization && { authorization }) }, ...(method === 'POST' && { payload: JSON.stringify(call('count')) }) })
-      const title = `${what}: ${method} ${url}`
-      t.equal(reply.statusCode, 401, title)
-      const challenge = String(reply.headers['www-authenticate'])
-      t.match(challenge, /^Bearer /, title)
-      t.ok(challenge.includes(`scope="mcp", resource_metadata="${metadata}"`), challenge)
-      t.equal(/error="(\w+)"/.exec(challenge)?.[1], error, title)
-      t.match(reply.json(), { jsonrpc: '2.0', error: { code: -32600, message: /^Unauthorized/ } }, title)
-    }
-  }
-  t.equal(runs(), 0)
-})
 
 t.test('a token in the query is refused, be it good', async t => {
   const { app, issuer } = await guarded(t, jwt)
   const token = await issuer.token()
   for (const headers of [{}, { authorization: `Bearer ${token}` }]) {
     const reply = await app.inject({ method: 'POST', url: `/mcp?access_token=${token}`, payload: call('who'), headers })
-    t.match(reply, { statusCode: 401, headers: { 'www-authenticate': /header Authorization/ } })
+    t.match(reply, { statusCode: 401, headers: { 'www-authenticate': /^Bearer error="invalid_token".*header Authorization/ } })
   }
 })
 
@@ -116,17 +89,13 @@ t.test('in a way of your own', async t => {
   t.match(await thrown.send({ authorization: 'Bearer x' }), { statusCode: 401, headers: { 'www-authenticate': /invalid_token/ } }, 'as @fastify/jwt does')
 })
 
-t.test('whatever is no caller is nobody, be it awaited or not', async t => {
-  for (const said of [false, '', 0, null, undefined]) {
-    for (const authenticate of [() => said, async () => said, () => ({ then: (done: (value: unknown) => void) => { done(said) } })]) {
-      const { send, runs } = await guarded(t, () => ({ authenticate: authenticate as never }))
-      t.equal((await send({}, { payload: call('count') })).statusCode, 401, JSON.stringify(said))
-      t.equal(runs(), 0)
-    }
-  }
-  const query = () => ({ then: (done: (value: unknown) => void) => { done({ subject: 'ada', scopes: ['own'] }) } })
-  const { text } = await guarded(t, () => ({ authenticate: query as never }))
-  t.strictSame(await text('x'), ['ada', ['own']], 'a query of a library is awaited')
+t.test('a query of a library is awaited, though it is no promise of the language', async t => {
+  const query = (said: unknown) => () => ({ then: (done: (value: unknown) => void) => { done(said) } })
+  const { send, runs } = await guarded(t, () => ({ authenticate: query(false) as never }))
+  t.equal((await send({}, { payload: call('count') })).statusCode, 401)
+  t.equal(runs(), 0)
+  const { text } = await guarded(t, () => ({ authenticate: query({ subject: 'ada', scopes: ['own'] }) as never }))
+  t.strictSame(await text('x'), ['ada', ['own']])
 })
 
 t.test('two headers Authorization are none', async t => {
@@ -140,7 +109,7 @@ t.test('two headers Authorization are none', async t => {
     socket.on('data', chunk => { text += chunk }).on('end', () => resolve(text.slice(9, 12))).on('error', reject)
   })
   t.equal(await status([`Authorization: Bearer ${token}`]), '200')
-  t.equal(await status([`Authorization: Bearer ${token}`, `AUTHORIZATION: Bearer ${token}`]), '401')
+  t.equal(await status([`Authorization: Bearer ${token}`, `AUTHORIZATION: Bearer ${token}`]), '400')
 })
 
 t.test('what an author gives as a caller and is none lets nobody in, and the log says what came', async t => {

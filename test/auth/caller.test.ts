@@ -20,9 +20,9 @@ t.test('callers are told apart by issuer, subject and client, and by nothing els
 t.test('what the author gives as a caller names a subject and its scopes', async t => {
   for (const good of [{ subject: 'a', scopes: [] }, { subject: 'a', scopes: ['x'], issuer: 'i', clientId: 'c', expiresAt: 5, claims: {} }]) t.equal(callerProblem(good), undefined)
   const rows: [unknown, RegExp][] = [
-    [true, /\{ subject, scopes.*got true/], [null, /got null/], [{ scopes: [] }, /subject.*got nothing/], [{ subject: '', scopes: [] }, /subject/], [{ subject: 7, scopes: [] }, /subject.*got 7/],
+    [true, /\{ subject, scopes.*got boolean$/], ['eyJ0', /got string$/], [[], /got array$/], [null, /got null/], [{ scopes: [] }, /subject.*got nothing/], [{ subject: '', scopes: [] }, /subject/], [{ subject: 7, scopes: [] }, /subject.*got number$/],
     [{ subject: 'a' }, /scopes.*got nothing/], [{ subject: 'a', scopes: 'no-admin' }, /scopes must be an array.*"no-admin"/], [{ subject: 'a', scopes: [7] }, /scopes/],
-    [{ subject: 'a', scopes: [], issuer: 7 }, /issuer/], [{ subject: 'a', scopes: [], clientId: {} }, /clientId/], [{ subject: 'a', scopes: [], expiresAt: '5' }, /expiresAt.*ms/], [{ subject: 'a', scopes: [], expiresAt: NaN }, /expiresAt/]
+    [{ subject: 'a', scopes: [], issuer: 7 }, /issuer must be a string.*got number$/], [{ subject: 'a', scopes: [], clientId: {} }, /clientId must be a string.*got object$/], [{ subject: 'a', scopes: [], expiresAt: '5' }, /expiresAt.*ms/], [{ subject: 'a', scopes: [], expiresAt: NaN }, /expiresAt/]
   ]
   for (const [said, problem] of rows) t.match(callerProblem(said), problem, JSON.stringify(said))
 })

@@ -26,13 +26,24 @@ const steps = defineTool({
     return 'all done'
   }
 })
+const flood = defineTool({
+  name: 'flood',
+  inputSchema: Type.Object({ n: Type.Integer(), bytes: Type.Integer() }),
+  async handler ({ n, bytes }, ctx) {
+    for (let i = 1; i <= n; i++) {
+      ctx.progress(i, n, 'x'.repeat(bytes)).catch(() => {}) // waits for nobody
+      if (i % 20 === 0) await wait(1)
+    }
+    return 'all done'
+  }
+})
 const progress = { _meta: { progressToken: 'p' } }
 const alone = async () => () => ({})
 
 /** The same for a process alone and for one of several. */
 const both = (name: string, options: McpOptions, run: (t: any, server: any, client: Roamer) => Promise<void>) => {
   const start = async (t: any, sharing: any) => {
-    const [server] = await apps(t, sharing, 1, { tools: [asking, steps], ...options }) as [any]
+    const [server] = await apps(t, sharing, 1, { tools: [asking, steps, flood], ...options }) as [any]
     const client = new Roamer(t)
     await client.open(server, { roots: {} })
     await run(t, server, client)
@@ -80,26 +91,34 @@ both('what is kept for a client that comes back', { sse: { replay: { events: 5 }
   t.strictSame(rest.events.map(one => one.id).filter(Boolean), ids.slice(-2))
 })
 
-both('a client that does not read is cut off, slows nobody, and can come back for the rest', { sse: { maxBuffered: 100_000 } }, async (t, server, client) => {
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 'slow', method: 'tools/call', params: { name: 'steps', arguments: { n: 200, bytes: 4_000 }, ...progress } })
-  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', 'mcp-session-id': client.session, 'mcp-protocol-version': '2025-11-25' }
-  const request = http.request(server.url, { method: 'POST', headers, agent: false })
-  request.on('error', () => {})
-  t.teardown(() => request.destroy())
-  const response = await new Promise<http.IncomingMessage>(resolve => { request.on('response', resolve).end(body) })
-  response.on('error', () => {})
-  const first = await new Promise<Buffer>(resolve => response.once('data', resolve))
-  response.pause()
-  const from = Date.now()
-  t.match(await client.ask(server, 'tools/call', { name: 'echo', arguments: { text: 'me' } }), { result: {} })
-  t.ok(Date.now() - from < 3_000, 'another call is answered meanwhile')
-  t.ok(await until(() => server.app.mcp.stats().calls === 0, 10_000), 'the call ends')
-  t.ok(await until(() => server.app.mcp.stats().streams === 0, 10_000), 'the stream is cut')
-  const [, id] = /id: (\S+)/.exec(first.toString()) ?? []
-  const rest = await client.listen(server, id).answer
-  t.ok(await heard(rest, message => message.id === 'slow', 10_000), 'the answer is not lost')
-  t.ok(lastId(rest))
-})
+for (const [name, options] of [['as many bytes as may be', { maxBuffered: 100_000 }], ['by default', {}]] as const) {
+  both(`a client that does not read is cut off, slows nobody, and can come back for the rest: ${name}`, { sse: options }, async (t, server, client) => {
+    const n = 15_000
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 'slow', method: 'tools/call', params: { name: 'flood', arguments: { n, bytes: 1_000 }, ...progress } })
+    const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', 'mcp-session-id': client.session, 'mcp-protocol-version': '2025-11-25' }
+    const request = http.request(server.url, { method: 'POST', headers, agent: false })
+    request.on('error', () => {})
+    t.teardown(() => request.destroy())
+    const response = await new Promise<http.IncomingMessage>(resolve => { request.on('response', resolve).end(body) })
+    response.pause()
+    const from = Date.now()
+    t.match(await client.ask(server, 'tools/call', { name: 'echo', arguments: { text: 'me' } }), { result: {} })
+    t.ok(Date.now() - from < 3_000, 'another call is answered meanwhile')
+    t.ok(await until(() => server.app.mcp.stats().streams === 0, 30_000), 'the stream is cut')
+    let text = ''
+    response.on('error', () => {}).on('data', chunk => { text += chunk }).resume()
+    await new Promise<void>(resolve => { response.on('close', resolve) })
+    const told = [...text.matchAll(/^id: (\S+)\nevent: message\ndata: (.+)\n\n/gm)]
+    const [, id, message] = told.at(-1) ?? []
+    const before = JSON.parse(message as string).params.progress
+    t.ok(before < n, `${before} of ${n} came before`)
+    const rest = await client.listen(server, id).answer
+    t.equal(rest.status, 200)
+    t.ok(await heard(rest, one => one.id === 'slow', 30_000), 'the answer is not lost')
+    const steps = rest.messages.map(one => one.params?.progress).filter(Boolean)
+    t.strictSame([steps[0], steps.length, steps.at(-1)], [before + 1, n - before, n], 'nor anything before it, and nothing comes twice')
+  })
+}
 
 const perCaller = async (t: any, sharing: any) => {
   // A caller is who the header says.

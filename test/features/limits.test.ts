@@ -46,18 +46,19 @@ t.test('a tool without limits has no such object', async t => {
 t.test('what is no limit is refused when the tool is added, with the member and the reason', async t => {
   const { feature, endpoint } = featureOf()
   const numbers = [0, -1, 1.5, NaN, Infinity, '4', null, {}, true]
+  const whole = (member: string, of: (one: unknown) => object) => numbers.map((one): [object, RegExp] => [of(one), RegExp(`"tool": /${member} must be (integer|>= 1), got `)])
   const rows: [object, RegExp][] = [
-    ...numbers.map(one => [{ concurrency: one }, /"tool": concurrency must be a whole number of at least 1, got /] as [object, RegExp]),
-    ...numbers.map(one => [{ maxResultBytes: one }, /maxResultBytes must be a whole number of at least 1, got /] as [object, RegExp]),
-    ...numbers.map(one => [{ rateLimit: { max: one, timeWindow: 1000 } }, /rateLimit\.max must be a whole number of at least 1, got /] as [object, RegExp]),
-    ...[...numbers, 2 ** 31].map(one => [{ rateLimit: { max: 1, timeWindow: one } }, /rateLimit\.timeWindow must be a whole number from 1 to 2147483647 \(milliseconds\), got /] as [object, RegExp]),
-    ...[5, '5', true, null, [], () => 5].map(one => [{ rateLimit: one }, /rateLimit must be { max, timeWindow }, got /] as [object, RegExp]),
-    [{ rateLimit: {} }, /rateLimit\.max is missing/],
-    [{ rateLimit: { max: 1 } }, /rateLimit\.timeWindow is missing/],
-    [{ rateLimit: { max: 1, timeWindow: 1, window: 1 } }, /rateLimit has max and timeWindow, and no "window"/],
-    [{ concurrency: NaN }, /got NaN/],
-    [{ concurrency: '4' }, /got a value of type string/],
-    [{ concurrency: null }, /got a value of type null/]
+    ...whole('concurrency', concurrency => ({ concurrency })),
+    ...whole('maxResultBytes', maxResultBytes => ({ maxResultBytes })),
+    ...whole('rateLimit/max', max => ({ rateLimit: { max, timeWindow: 1000 } })),
+    ...whole('rateLimit/timeWindow', timeWindow => ({ rateLimit: { max: 1, timeWindow } })),
+    ...[5, '5', true, null, [], () => 5].map((one): [object, RegExp] => [{ rateLimit: one }, /\/rateLimit must be object, got /]),
+    [{ rateLimit: { max: 1, timeWindow: 2 ** 31 } }, /\/rateLimit\/timeWindow must be <= 2147483647, got number 2147483648/],
+    [{ rateLimit: {} }, /\/rateLimit\/max is required; \/rateLimit\/timeWindow is required/],
+    [{ rateLimit: { max: 1, timeWindow: 1, window: 1 } }, /\/rateLimit\/window is not a known property; known: max, timeWindow/],
+    [{ concurrency: NaN }, /got number NaN/],
+    [{ concurrency: '4' }, /got string "4"/],
+    [{ concurrency: null }, /got null/]
   ]
   for (const [more, message] of rows) t.match(thrown(() => feature.add(toolOf(more), endpoint.app)), { code: 'MCP_ERR_TOOL_DEFINITION', message }, JSON.stringify(more))
   t.notOk(feature.has('tool'))

@@ -18,8 +18,8 @@ export class Issuer {
   down = false
   /** It answers what is no key set. */
   broken = false
-  /** What is said about a token, where introspection is used. */
-  readonly known = new Map<string, object>()
+  /** What is said about a token, where introspection is used: an answer, a status in its place, or 0 for no answer at all. */
+  readonly known = new Map<string, object | number>()
   readonly headers: Array<Record<string, unknown>> = []
   readonly keys: JWK[] = []
   private readonly signers = new Map<string, CryptoKey>()
@@ -40,7 +40,9 @@ export class Issuer {
       const chunks: Buffer[] = []
       request.on('data', chunk => chunks.push(chunk)).on('end', () => {
         const token = new URLSearchParams(Buffer.concat(chunks).toString()).get('token') ?? ''
-        response.end(JSON.stringify(this.known.get(token) ?? { active: false }))
+        const said = this.known.get(token) ?? { active: false }
+        if (said === 0) return
+        response.writeHead(typeof said === 'number' ? said : 200).end(JSON.stringify(said))
       })
     }).listen(0, '127.0.0.1')
     await once(this.server, 'listening')

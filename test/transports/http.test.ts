@@ -113,7 +113,9 @@ t.test('a session is opened by initialize, found by its header, and ended by DEL
 })
 
 t.test('initialize is refused where there is no room, and answered all the same where there are no sessions', async t => {
-  t.match(await (await quiet(t, { sessions: { max: 0 } })).post(hello()), { statusCode: 503, headers: { 'retry-after': /\d/, 'mcp-session-id': undefined } })
+  const full = await quiet(t, { sessions: { max: 1 } })
+  t.match(await full.post(hello()), { statusCode: 200, headers: { 'mcp-session-id': String } })
+  t.match(await full.post(hello()), { statusCode: 503, headers: { 'retry-after': /\d/, 'mcp-session-id': undefined } })
   const { post } = await quiet(t, { sessions: false })
   t.match(await post(hello()), { statusCode: 200, headers: { 'mcp-session-id': undefined } })
   t.match((await post(hello())).json().result.capabilities, { tools: { listChanged: undefined } })
