@@ -169,3 +169,10 @@ export const MCP_ERR_CONTENT = createError<[string]>('MCP_ERR_CONTENT', 'No cont
 export const MCP_ERR_HOOK = createError<[string]>('MCP_ERR_HOOK', 'addHook(): %s', 500)
 export const MCP_ERR_STDIO_OPTION = createError<[string]>('MCP_ERR_STDIO_OPTION', 'stdio(): %s', 500)
 export const MCP_ERR_STDIO_OPEN = createError<[string]>('MCP_ERR_STDIO_OPEN', 'stdio() %s', 500)
+
+/** The error, and what it was caused by. */
+export function causesOf (error: unknown): unknown[] {
+  const all = [error]
+  for (let one = error; one instanceof Error && one.cause !== undefined && !all.includes(one.cause); one = one.cause) all.push(one.cause)
+  return all
+}

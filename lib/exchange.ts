@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { Context } from './context.js'
-import { CallCancelled, CallTimeout, Refusal, rpcError } from './errors.js'
+import { CallCancelled, CallTimeout, causesOf, Refusal, rpcError } from './errors.js'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Access } from './auth/access.js'
 import { principalOf } from './auth/caller.js'
@@ -9,7 +9,7 @@ import type { Audit } from './audit.js'
 import type { Calls } from './calls.js'
 import { Requests } from './input.js'
 import type { Asker } from './input.js'
-import { errorText, isObject } from './jsonrpc.js'
+import { errorText, isObject, tooLargeIn } from './jsonrpc.js'
 import type { Params, Request } from './jsonrpc.js'
 import type { RequestStates } from './request-state.js'
 import { Rounds } from './rounds.js'
@@ -61,6 +61,8 @@ export class Exchange {
   errorId: string | undefined
   /** Called when nothing more will be sent; for a method that keeps the channel. */
   onEnd: (() => void) | undefined
+  /** Called when the handler waits for what only another round brings: it does no more. */
+  onParked: (() => void) | undefined
   private requests: Requests | undefined
   private ids = 0
   private context: Context | undefined
@@ -123,10 +125,12 @@ export class Exchange {
   /** One name for one caller: whose token it is, else where the request comes from; undefined on stdio. */
   get caller (): string | undefined { return this.auth === undefined ? this.request?.ip ?? this.address : principalOf(this.auth) }
 
-  /** Names the caller and the request that a state belongs to. */
+  /** Names the caller and the request that a state belongs to. @throws McpError where the arguments would not be told from others */
   bound (): string {
     const { method, params } = this.message
     const args = (this.raw === undefined ? params : JSON.parse(this.raw).params)?.arguments
+    const at = tooLargeIn(args)
+    if (at !== undefined) throw rpcError('InvalidParams', `arguments${at} is a number that is too large`)
     return createHash('sha256').update(JSON.stringify([this.auth && principalOf(this.auth), method, params?.name ?? params?.uri, sorted(args)])).digest('base64url')
   }
 
@@ -232,13 +236,6 @@ export class Exchange {
 
 const STOPS = [CallCancelled, CallTimeout, Refusal]
 const gone = () => new CallCancelled('The client is gone')
-
-/** The error, and what it was caused by. */
-function causesOf (error: unknown): unknown[] {
-  const all = [error]
-  for (let one = error; one instanceof Error && one.cause !== undefined && !all.includes(one.cause); one = one.cause) all.push(one.cause)
-  return all
-}
 
 /** The same arguments in another order are the same arguments. */
 function sorted (value: unknown): unknown {

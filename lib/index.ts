@@ -49,7 +49,7 @@ const plugin: FastifyPluginAsync<McpOptions> = async function (app, options) {
   if (cluster !== undefined) app.addHook('onReady', () => cluster.start())
   else if (states.alone && nodeCluster.isWorker) app.log.warn(WORKER)
   app.addHook('preClose', async () => {
-    await server.close()
+    await server.close(ms => sockets.arrived(ms))
     await streams.finished(settings.closeTimeout)
     sockets.release()
   })

@@ -66,6 +66,16 @@ function endOfString (text: string, start: number): number {
   }
 }
 
+/** Where in a parsed value a number stands that is too large for one: Infinity, which is null when it is written again. Undefined where there is none. */
+export function tooLargeIn (value: unknown, at = ''): string | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : at
+  if (typeof value !== 'object' || value === null) return undefined
+  for (const [name, member] of Object.entries(value)) {
+    const found = tooLargeIn(member, `${at}/${name}`)
+    if (found !== undefined) return found
+  }
+}
+
 /** What a parsed value is. An id is a string or an integer, never null (2025-11-25 basic/index, Requests). */
 export function kindOf (value: unknown): Kind {
   if (!isObject(value) || value.jsonrpc !== '2.0') return 'invalid'

@@ -21,6 +21,8 @@ export interface State {
   questions?: Record<string, { method: QuestionMethod, params: Record<string, unknown> }>
   /** Set where the state counts once. */
   single?: string
+  /** The round that left it took no answer of those that it was brought: who goes on from here begins anew. */
+  stale?: true
 }
 
 const MAX_BYTES = 16_384

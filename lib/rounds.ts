@@ -11,8 +11,6 @@ import type { State } from './request-state.js'
 // 2026-07-28 basic/patterns/mrtr: a call that has a question ends with it; the client makes the call again with the answer, and the handler
 // starts from its first line. Answers that were given come back at once.
 
-/** A new one each time: what waits for it goes with it. */
-const never = () => new Promise<never>(() => {})
 /** How long a handler may take to wind up after its question, in ms, before the question goes out. */
 const WIND_UP = 100
 
@@ -30,6 +28,8 @@ export class Rounds implements Asker {
   /** The question is on its way. */
   answering = false
   private single = false
+  /** An answer of this call was taken. */
+  private answered = false
   private marker: InputRequired | undefined
   private stopped = false
 
@@ -40,14 +40,17 @@ export class Rounds implements Asker {
     this.responses = responses
   }
 
-  /** Whether the call goes on where one before it ended with a question. */
-  get resumed (): boolean { return this.before !== undefined }
+  /** Whether the call answers what the round before it left open. Any other begins anew, whatever state it brings. */
+  get goesOn (): boolean {
+    const { before, responses } = this
+    return before !== undefined && before.stale !== true && Object.keys(before.asked).some(key => Object.hasOwn(responses, key))
+  }
 
   /** Whether the call ends with a question, whatever its handler does now. */
   get required (): boolean { return this.marker !== undefined }
 
   ask (questions: Questions, { singleUse = false }: InputOptions): Promise<Record<string, unknown>> {
-    if (this.stopped) return never()
+    if (this.stopped) return this.parked()
     const { method } = this.exchange
     // A list or a completion has no place for a question (2026-07-28 basic/patterns/mrtr, Supported Requests).
     if (method !== undefined && method.asks !== true) return quiet(Promise.reject(new Error(`${method.name} cannot ask its client`)))
@@ -65,10 +68,16 @@ export class Rounds implements Asker {
   }
 
   once (key: string, make: () => unknown): Promise<unknown> {
-    if (this.stopped) return never()
+    if (this.stopped) return this.parked()
     const running = this.running.get(key) ?? quiet(this.makeOnce(key, make))
     this.running.set(key, running)
     return running
+  }
+
+  /** What only another round brings. A new promise each time: what waits for it goes with it. */
+  private parked (): Promise<never> {
+    this.exchange.onParked?.()
+    return new Promise(() => {})
   }
 
   private async makeOnce (key: string, make: () => unknown): Promise<unknown> {
@@ -115,11 +124,13 @@ export class Rounds implements Asker {
     const { before, responses } = this
     const digest = digestOf(question)
     const earlier = before?.answers[key]
-    const kept = earlier?.digest === digest ? earlier.answer : undefined
+    // One that counts once is good for the rounds of its call; where a call begins anew it was used up.
+    const kept = earlier?.digest === digest && (!singleUse || this.goesOn) ? earlier.answer : undefined
     // Without a state nothing says what was asked; that is good enough only where no harm can come of it.
     const counts = before === undefined ? !singleUse && this.running.size === 0 : before.asked[key] === digest
     const answer = kept ?? (counts && Object.hasOwn(responses, key) ? responses[key] : undefined)
     if (answer === undefined || question.check(answer) !== undefined) return undefined
+    this.answered ||= kept === undefined
     this.given.set(key, { digest, answer: answer as Record<string, unknown> })
     return answer as Record<string, unknown>
   }
@@ -140,13 +151,15 @@ export class Rounds implements Asker {
   async result (): Promise<Record<string, unknown>> {
     this.stopped = true
     await Promise.allSettled(this.running.values())
-    const { exchange, own } = this
+    const { exchange, own, before } = this
     const open = [...this.open]
+    const stale = this.goesOn && !this.answered && Object.keys(this.answers).length === 0
     const state: State = {
       bound: exchange.bound(),
       asked: Object.fromEntries(open.map(([key, { question }]) => [key, digestOf(question)])),
       answers: Object.fromEntries(this.given),
-      once: Object.fromEntries(this.made),
+      once: { ...before?.once, ...Object.fromEntries(this.made) },
+      ...(stale && { stale }),
       ...(this.single && { single: randomUUID() }),
       ...(own && { own: own.state, questions: own.questions })
     }

@@ -160,10 +160,16 @@ export class McpServer implements Endpoint {
     }
   }
 
-  /** Lets calls in flight finish for a while, answers those that have not, then ends what is held open. */
-  async close (): Promise<void> {
+  /**
+   * Lets calls in flight finish for a while, answers those that have not, then ends what is held open.
+   *
+   * @param arrived waits so long for what is on its way in
+   */
+  async close (arrived?: (ms: number) => Promise<void>): Promise<void> {
     this.closing = true
-    await this.calls.drained(this.settings.closeTimeout)
+    const until = Date.now() + this.settings.closeTimeout
+    await arrived?.(this.settings.closeTimeout)
+    await this.calls.drained(Math.max(0, until - Date.now()))
     this.calls.stop(new CallCancelled('The server is closing'))
     this.subscriptions.end()
     this.sessions.endAll('The server is closing')

@@ -94,7 +94,7 @@ function withCompiler (schema: JsonSchema, compiler: Validator, useDefaults: boo
   }
 }
 
-/** The names of properties that a schema has anywhere. */
+/** The names of properties that a schema has anywhere, in its order: those of the whole first. */
 export function namesIn (part: unknown, names = new Set<string>()): Set<string> {
   if (typeof part !== 'object' || part === null) return names
   const { properties } = part as JsonSchema

@@ -222,6 +222,10 @@ t.test('a state belongs to one method, one name and the arguments as they came',
     bound('tools/call', { name: 'x', arguments: { ...args, a: 2 } }), bound('tools/call', { name: 'x', arguments: { a: 1, b: [{ d: 2, c: null }, 3] } })
   ]
   t.equal(new Set([one, ...others]).size, 6)
+  // Infinity is null when it is written again: two calls would have one digest.
+  const wrong = exchangeOf(endpoint, 'tools/call', { params: { name: 'x' } }).exchange
+  wrong.raw = '{"params":{"name":"x","arguments":{"a":[1,1e999]}}}'
+  t.match(thrown(() => wrong.bound()), { code: -32602, message: /arguments\/a\/1 is a number that is too large/ })
 })
 
 t.test('a call that is over, or was told to stop, asks nothing any more', async t => {

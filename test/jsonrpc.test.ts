@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { parse, errorText, isObject, kindOf, notificationText, progressText, readableId, resultText } from '../lib/jsonrpc.js'
+import { parse, errorText, isObject, kindOf, notificationText, progressText, readableId, resultText, tooLargeIn } from '../lib/jsonrpc.js'
 
 const kinds = ['request', 'notification', 'response', 'invalid']
 const error = { code: -32603, message: 'Internal error' }
@@ -69,6 +69,14 @@ t.test('the id of a refused value is read where there is one', async t => {
 t.test('only an object that is no array and not null is an object', async t => {
   for (const value of [{}, Object.create(null), { a: 1 }]) t.ok(isObject(value))
   for (const value of [null, undefined, [], 'a', 1, true, () => {}]) t.notOk(isObject(value))
+})
+
+t.test('a number that is too large for one is found, wherever it is', async t => {
+  const rows: [string, string | undefined][] = [
+    ['1e999', ''], ['{"a":-1e999}', '/a'], ['{"a":1,"b":[null,{"c":[0,1e400]}]}', '/b/1/c/1'],
+    ['1.7e308', undefined], ['{"a":null,"b":"1e999","c":[],"d":{},"e":true}', undefined], ['null', undefined]
+  ]
+  for (const [text, at] of rows) t.equal(tooLargeIn(JSON.parse(text)), at, text)
 })
 
 t.test('a result is written around the text it is given', async t => {

@@ -45,11 +45,65 @@ t.test('with the answers the call goes on', async t => {
   t.strictSame(await two.ask({}), {}, 'no question, no round')
 })
 
-t.test('a call that goes on is known from one that begins', async t => {
-  t.equal((await round()).rounds.resumed, false)
-  const first = await round()
-  first.ask({ a })
-  t.equal((await round(await resultOf(t, first))).rounds.resumed, true)
+t.test('a call goes on where it answers what was open; any other begins anew', async t => {
+  const goesOn = async (before: { requestState: string } | undefined, responses: Record<string, unknown>) => (await round(before, responses)).rounds.goesOn
+  t.equal(await goesOn(undefined, { a: named('Ada') }), false, 'the first')
+  const one = await round()
+  one.ask({ a, b })
+  const first = await resultOf(t, one)
+  t.strictSame([await goesOn(first, {}), await goesOn(first, { c: named('Eve'), toString: named('Eve') }), await goesOn(first, { b: named('Bob') })], [false, false, true])
+  const two = await round(first, { a: named('Ada') })
+  two.ask({ a, b })
+  const second = await resultOf(t, two)
+  t.strictSame([await goesOn(second, { a: named('Ada') }), await goesOn(second, { b: named('Bob') })], [false, true], 'what was answered is not open any more')
+})
+
+t.test('a round that takes no answer leaves nothing to go on from', async t => {
+  const open = async (before?: { requestState: string }, responses = {}) => {
+    const one = await round(before, responses)
+    one.ask({ a })
+    return await resultOf(t, one)
+  }
+  const goesOn = async (before: { requestState: string }) => (await round(before, { a: named('Ada') })).rounds.goesOn
+  const wrong = await open(await open(), { a: named(7 as never) })
+  t.equal(await goesOn(wrong), false, 'its answer did not fit')
+  t.equal(await goesOn(await open(wrong, { a: named(7 as never) })), true, 'the call that begins anew there can go on')
+  t.equal(await goesOn(await open(await open())), true)
+  const own = async (before?: { requestState: string }, responses = {}) => {
+    const one = await round(before, responses)
+    one.rounds.require({ a }, 1)
+    return await resultOf(t, one)
+  }
+  t.equal(await goesOn(await own(await own(), { a: 'x' })), false, 'also where the handler returned its questions')
+  t.equal(await goesOn(await own(await own(), { a: named('Ada') })), true)
+})
+
+t.test('an answer that counts once is good for the rounds that go on, and used up for others', async t => {
+  const first = async () => {
+    const one = await round()
+    one.ask({ a }, true)
+    const two = await round(await resultOf(t, one), { a: named('Ada') })
+    await two.rounds.once('charge', () => 1)
+    await two.ask({ a }, true)
+    two.ask({ b })
+    return await resultOf(t, two)
+  }
+  const asked = async (before: { requestState: string }, responses: Record<string, unknown>, singleUse = true) => {
+    const one = await round(before, responses)
+    one.ask({ a }, singleUse)
+    if (!one.rounds.required) one.ask({ b })
+    return one.rounds.required ? await resultOf(t, one) : { keys: [] }
+  }
+  t.strictSame((await asked(await first(), { b: named('Bob') })).keys, [])
+  t.strictSame((await asked(await first(), {}, false)).keys, ['b'], 'one that may be used again comes back')
+  for (const responses of [{}, { c: named('Eve') }, { a: named('Eve') }]) t.strictSame((await asked(await first(), responses)).keys, ['a'], JSON.stringify(responses))
+  const wrong = await asked(await first(), { b: 'x' })
+  t.strictSame(wrong.keys, ['b'])
+  const anew = await asked(wrong, { b: named('Bob') })
+  t.strictSame(anew.keys, ['a'], 'after a round that took no answer it is used up too')
+  const given = await asked(anew, { a: named('Ada') })
+  t.strictSame(given.keys, ['b'], 'and may be given again')
+  t.strictSame((await stateIn(given)).once, { charge: 1 }, 'what was done once stays done')
 })
 
 t.test('earlier answers come back at once, the client sends each but once', async t => {

@@ -86,8 +86,8 @@ export interface Root {
 /** How a question is asked. */
 export interface InputOptions {
   /**
-   * The answer counts once: the client cannot send it again with the same `requestState` (2026-07-28; there is none before).
-   * Default: false.
+   * The answer counts once: the client cannot send it again with the same `requestState`, and in a round that answers nothing of what was
+   * asked last it is asked for again (2026-07-28; there is none before). Default: false.
    */
   readonly singleUse?: boolean | undefined
 }

@@ -35,7 +35,7 @@ export interface ToolInfo extends Gated {
   readonly rateLimit?: RateLimit | undefined
   /**
    * How large a result may be as JSON, in bytes: a whole number of at least 1. In place of a larger one the model reads how large it was.
-   * Default: any size.
+   * A question to the client is no result. Default: any size.
    */
   readonly maxResultBytes?: number | undefined
 }

@@ -1,7 +1,10 @@
 import type { Tool } from '../../types/index.js'
-import { InputFailure, InputRejectedError, InputUnsupportedError, Refusal } from '../errors.js'
+import { BadArguments, InputFailure, InputRejectedError, InputUnsupportedError, Refusal } from '../errors.js'
 import type { Exchange } from '../exchange.js'
+import { tooLargeIn } from '../jsonrpc.js'
 import type { Redact } from './redact.js'
+import { lines } from './shown.js'
+import { namesIn } from '../validate.js'
 
 // Asks the user before a tool runs.
 
@@ -9,12 +12,6 @@ import type { Redact } from './redact.js'
 const FORM = { type: 'object', properties: { confirm: { type: 'boolean', title: 'Confirm', default: false } }, required: ['confirm'] }
 /** The text of one call is made once: a question that changes from round to round would never be answered. */
 const ONCE = 'fastify-mcp-plugin/confirm'
-
-/** Arguments that are shown, and characters of each. */
-const MAX_SHOWN = 20
-const MAX_LENGTH = 100
-/** What would not be seen, or would make what follows look like something else: an argument is the model's word. */
-const UNSEEN = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
 
 /** @throws Error that says what is wrong with it */
 export function confirmOf (tool: Tool): Confirm | undefined {
@@ -27,9 +24,13 @@ export function confirmOf (tool: Tool): Confirm | undefined {
   return new Confirm(tool, confirm)
 }
 
+/** Of a tool. */
+interface Target { redact?: Redact | undefined, listed: { inputSchema?: unknown } }
+
 export class Confirm {
   private readonly name: string
   private readonly title: string
+  private names: ReadonlySet<string> | undefined
   private readonly text: true | string | ((args: never, ctx: Exchange['ctx']) => unknown)
 
   constructor ({ name, title }: Tool, text: NonNullable<Tool['confirm']>) {
@@ -38,9 +39,14 @@ export class Confirm {
     this.text = text
   }
 
-  /** Resolves when the user has said yes, which counts once. The time of the call begins then: until then it was the user's. @throws Refusal */
+  /**
+   * Resolves when the user has said yes, which counts once. The time of the call begins then: until then it was the user's, and before that of
+   * whoever says what is asked. @throws Refusal, BadArguments
+   */
   async ask (args: unknown, exchange: Exchange): Promise<void> {
     const { timeout, endpoint: { calls, states: { ttl } } } = exchange
+    const at = tooLargeIn(args)
+    if (at !== undefined) throw new BadArguments(`Invalid arguments for tool "${this.name}": ${at} is a number that is too large`)
     exchange.wait(this.refusal(`It took longer than ${timeout} ms to say what the user is asked`))
     const message = await this.message(args, exchange)
     exchange.timeout = ttl
@@ -63,8 +69,7 @@ export class Confirm {
 
   private message (args: unknown, { owner, ctx, target }: Exchange): string | Promise<string> {
     const { text } = this
-    const { redact = same } = target as { redact?: Redact | undefined }
-    if (text === true) return [`Run ${this.title}?`, ...shown(redact(args) as Record<string, unknown>)].join('\n')
+    if (text === true) return [`Run ${this.title}?`, ...this.shown(args, target as Target)].join('\n')
     if (typeof text === 'string') return text
     return ctx.once(ONCE, async () => {
       const said = await text.call(owner, args as never, ctx)
@@ -72,18 +77,11 @@ export class Confirm {
       return said
     })
   }
+
+  private shown (args: unknown, { redact = same, listed }: Target): string[] {
+    const all = lines(redact(args) as Record<string, unknown>, this.names ??= namesIn(listed.inputSchema))
+    return all.length === 0 ? [] : ['', ...all]
+  }
 }
 
 const same: Redact = args => args
-
-function shown (args: Record<string, unknown>): string[] {
-  const all = Object.entries(args)
-  const lines = all.slice(0, MAX_SHOWN).map(([name, value]) => `${short(name)}: ${short(JSON.stringify(value) ?? 'nothing')}`)
-  const more = all.length - lines.length
-  return [...(lines.length > 0 ? [''] : []), ...lines, ...(more > 0 ? [`… and ${more} more`] : [])]
-}
-
-function short (text: string): string {
-  const cut = text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH).replace(/[\ud800-\udbff]$/, '')}… (${text.length} characters)` : text
-  return cut.replace(UNSEEN, character => `\\u{${character.codePointAt(0)?.toString(16)}}`)
-}

@@ -64,15 +64,15 @@ export class Limits {
     return await this.hold(exchange, call)
   }
 
-  /** A slot is taken until the handler has ended, whatever the client was told meanwhile: work that nobody waits for is work. */
+  /** A slot is taken until the handler has ended, whatever the client was told or asked meanwhile: work that nobody waits for is work. */
   private hold (exchange: Exchange, { handle }: Call): unknown {
     if (this.bounds.concurrency === Infinity) return handle()
     this.free()
     let held = 1
     const release = (): void => { this.running -= held; held = 0 }
     this.running++
-    // A handler that waits for an answer which comes in another round waits for ever.
-    exchange.onEnd = () => { if (exchange.rounds?.required === true) release() }
+    // One that waits for an answer which comes in another round waits for ever.
+    exchange.onParked = release
     try {
       const value = handle()
       if (typeof (value as PromiseLike<unknown> | null | undefined)?.then === 'function') return Promise.resolve(value).finally(release)

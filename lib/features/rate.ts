@@ -33,7 +33,7 @@ export class Rate {
 
   /** Counts a call; resolves to the ms after which it may be made again, 0 where it may go on. */
   async take (exchange: Exchange): Promise<number> {
-    if (await resumed(exchange)) return 0
+    if (await counted(exchange)) return 0
     const caller = createHash('sha256').update(networkOf(exchange.caller ?? CONNECTION)).digest('base64url')
     const limiter = await (this.limiter ??= this.load())
     this.touch(caller)
@@ -71,9 +71,9 @@ export class Rate {
   }
 }
 
-/** Whether it is a round of a call that was counted: one for each question that was asked, so whoever sends the same answer again makes another call. */
-async function resumed ({ rounds, message, endpoint }: Exchange): Promise<boolean> {
-  return rounds?.resumed === true && await endpoint.states.first(message.params?.requestState as string)
+/** Whether it is a round of a call that was counted: one for each answer, so whoever answers nothing, or the same once more, makes another call. */
+async function counted ({ rounds, message, endpoint }: Exchange): Promise<boolean> {
+  return rounds?.goesOn === true && await endpoint.states.first(message.params?.requestState as string)
 }
 
 /** Whoever has an address of IPv6 has 2⁶⁴ of them: those of one network count as one. */

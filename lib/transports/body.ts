@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { rpcError } from '../errors.js'
 import { parse } from '../jsonrpc.js'
+import { read } from './sockets.js'
 
 /** The text of the body, on a request of this transport. */
 export const kRaw = Symbol('fastify-mcp-plugin.raw')
@@ -12,6 +13,7 @@ const OTHER_CHARSET = /;\s*charset\s*=\s*"?(?!(utf-?8|us-ascii)"?\s*(;|$))/i
 export function onlyJson (scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    read(request.raw)
     if (OTHER_CHARSET.test(request.headers['content-type'] ?? '')) return done(rpcError('UnsupportedMediaType', 'send UTF-8'))
     if (body === '') return done(null, undefined)
     const text = (body as string).startsWith('\ufeff') ? (body as string).slice(1) : body as string

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify
 import { rpcError } from '../errors.js'
 import { hostOf } from '../target.js'
 import { sendError } from './reply.js'
+import { begun } from './sockets.js'
 
 // Against DNS rebinding: a page that a user visits must not reach a server on the user's machine
 // (2025-11-25 basic/transports, Security Warning; 2026-07-28 basic/transports/streamable-http, Security & Endpoint).
@@ -22,6 +23,7 @@ export function guard (allowed: Allowed): onRequestHookHandler {
   // The Host that was let in last: it is mostly that of every request, and reading it costs more than to see that it is the same.
   let known: Listener & { host?: string } = { loopback: false, port: -1 }
   return function (request, reply, done) {
+    begun(request.raw)
     const listener = listenerOf(request)
     // A request injected by a test has come through no socket, so from no web page.
     if (listener === undefined) return done()

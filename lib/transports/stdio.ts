@@ -14,6 +14,8 @@ import { Peer } from './peer.js'
 
 /** How long calls may go on when the input has ended, in ms: whoever waits for their answers still reads. */
 const GRACE = 30_000
+/** And how long what was written in the end may wait for a reader, in ms. */
+const LAST = 1_000
 
 export interface StdioSettings {
   input: Readable
@@ -25,7 +27,7 @@ export interface StdioSettings {
 
 /**
  * Serves one client on a pair of streams, a message a line (basic/transports, stdio).
- * Resolves when the input has ended and what was asked is answered, or when nobody reads any more.
+ * Resolves when the input has ended and what was asked is answered and read, or when nobody reads any more.
  */
 export async function stdio (server: McpServer, { input, output, lineLimit, auth }: StdioSettings): Promise<void> {
   const writer = new LineWriter(output)
@@ -57,10 +59,11 @@ export async function stdio (server: McpServer, { input, output, lineLimit, auth
   await finished(input, { writable: false }).catch(() => {})
   lines.end()
   peer.silent()
+  const until = Date.now() + GRACE
   const left = output.destroyed || output.writableEnded
   if (!left) await Promise.race([server.calls.drained(GRACE), gone])
   peer.leave('The client is gone')
-  await writer.drained()
+  await writer.drained(Math.max(LAST, until - Date.now()))
 }
 
 /** With so many bytes unread no more is taken in: a client that asks and does not read fills no memory. */
@@ -87,12 +90,15 @@ class LineWriter {
   /** Resolves when the reader has taken what waits, or is gone; undefined where nothing does. */
   get ready (): Promise<void> | undefined { return drained(this.output) }
 
-  /** Resolves when all is handed to the system. */
-  async drained (): Promise<void> {
+  /** Resolves when all is handed to the system, or after `ms`: a reader that takes nothing is waited for no longer. */
+  async drained (ms: number): Promise<void> {
     this.flush()
     const { output } = this
     if (output.writableLength === 0 || output.destroyed) return
-    await Promise.race([new Promise<void>(resolve => output.write('', () => resolve())), finished(output).catch(() => {})])
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<void>(resolve => { timer = setTimeout(resolve, ms) })
+    await Promise.race([late, new Promise<void>(resolve => output.write('', () => resolve())), finished(output).catch(() => {})])
+    clearTimeout(timer)
   }
 
   private flush (): void {

@@ -1,6 +1,7 @@
 // A tool that asks its user first: the same in every revision and over every transport.
 import { Type } from '@sinclair/typebox'
 import type { Tool } from '../../types/index.js'
+import type { Peer } from '../support/stdio.js'
 import { until, wait } from '../support/time.js'
 import { ToolError } from '../support/app.js'
 import { accept, allModes, defineTool, elicit, formModes, inputRequired, modeOf, named, Name, roundModes, type Answer, type Client } from './client.js'
@@ -191,6 +192,67 @@ alone('the time that the user takes is not that of the tool', async t => {
   }
   t.match(await late(0), { content: [{ text: 'done' }] })
   t.match(await late(2000), { isError: true, content: [{ text: /longer than 150 ms/ }] }, 'which it has from then on')
+})
+
+each('a yes starts the handler once; again only with an answer to what it asks', roundModes, async (t, open) => {
+  let runs = 0
+  const more = defineTool({ name: 'more', confirm: true, handler: async (_, ctx) => { runs++; return (await ctx.elicit('Note?', Name)).action } })
+  const client = await open({ tools: [more] })
+  const send = async (before?: any, answer?: unknown) => {
+    const [key = ''] = Object.keys(before?.inputRequests ?? {})
+    const { result } = await client.peer.request('tools/call', { name: 'more', ...(before !== undefined && { requestState: before.requestState, ...(answer !== undefined && { inputResponses: { [key]: answer } }) }) })
+    const [asked] = Object.values(result.inputRequests ?? {}) as any[]
+    return { ...result, asked: asked?.params.message }
+  }
+  const begun = async () => {
+    runs = 0
+    const one = await send(await send(), yes)
+    t.strictSame([one.asked, runs], ['Note?', 1])
+    return one
+  }
+  t.match(await send(await begun(), named('x')), { content: [{ text: 'accept' }] })
+  t.equal(runs, 2, 'the answer')
+  let last = await begun()
+  for (let i = 0; i < 3; i++) {
+    last = await send(last)
+    t.equal(last.asked, 'Run more?', 'whoever answers nothing is asked for another yes')
+  }
+  t.equal(runs, 1)
+  t.equal((await send(last, yes)).asked, 'Note?')
+  last = await begun()
+  for (let i = 0; i < 5; i++) last = await send(last, 'x')
+  t.equal(runs, 2, 'and so is who answers wrongly')
+  t.equal(last.asked, 'Run more?')
+})
+
+everywhere('the arguments that are asked about are those the tool runs with', async (t, open) => {
+  const { paid, tools } = payments()
+  const client = await open({ tools })
+  const junk = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`option${i}`, 'default']))
+  const { asked } = await client.call('pay', () => yes, { args: { 'to: "Bob"': '', ...junk, cents: 5, to: 'Ada' } })
+  t.match(asked[0]?.params.message, /^Run Transfer\?\n\nto: "Ada"\ncents: 5\n"to: \\"Bob\\"": ""\n"option0": "default"\n[^]*\n… and 11 more$/)
+  t.equal(paid.length, 1)
+})
+
+each('a number that would be shown as none is refused', [modeOf('2025-11-25', 'stdio'), modeOf('2026-07-28', 'stdio')], async (t, open, { rounds }) => {
+  let runs = 0
+  const client = await open({ tools: [defineTool({ name: 'any', confirm: true, handler: () => `${++runs}` })] })
+  const peer = client.peer as Peer & { write (text: string): Promise<unknown> }
+  const { write } = peer
+  peer.write = text => write.call(peer, text.replace('"too much"', '1e999'))
+  const send = async (limit: unknown, more = {}) => {
+    const { result, error } = await peer.request('tools/call', { name: 'any', arguments: { limit }, ...more })
+    return result ?? error
+  }
+  const refused = /limit is a number that is too large/
+  t.match(await send('too much'), { isError: true, content: [{ text: refused }] })
+  if (rounds) {
+    const { requestState, inputRequests } = await send(null)
+    const given = { requestState, inputResponses: { [Object.keys(inputRequests)[0] as string]: yes } }
+    t.match(await send('too much', given), { code: -32602, message: refused }, 'also with the yes for another')
+    t.equal(runs, 0)
+    t.match(await send(null, given), { content: [{ text: '1' }] })
+  }
 })
 
 alone('a user has as long as for any question', async t => {

@@ -1,14 +1,17 @@
 // Section 5: an app that closes while streams are open.
 import { execFile } from 'node:child_process'
 import net from 'node:net'
+import tls from 'node:tls'
 import { fileURLToPath } from 'node:url'
+import Fastify, { type FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
+import mcpPlugin from '../../lib/index.js'
 import type { McpOptions } from '../../types/index.js'
 import { build } from '../support/app.js'
 import { until } from '../support/audit.js'
 import { httpSse, legacy, modern, send, type Answer } from '../support/http.js'
 import { Inbox, sleep, subscriptionId, type Call } from '../support/stdio.js'
-import { PATIENCE, pingBody } from './host.js'
+import { callBody, PATIENCE, pingBody } from './host.js'
 
 /** One stream of each kind on a new app. */
 async function open (t: Test, options: McpOptions) {
@@ -116,6 +119,107 @@ t.test('BB-042 connections that nobody uses do not hold an app back', async t =>
   t.ok(ms < 1100, `closed in ${ms} ms`)
   await Promise.all(gone)
   t.match(answers.join(''), /connection: close\r\n[^]*"id":"slow"/i, 'the answer has gone out before')
+})
+
+/** A client that writes as it likes. */
+async function connect (t: Test, url: string) {
+  const socket = net.connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {})
+  t.teardown(() => socket.destroy())
+  let text = ''
+  socket.on('data', chunk => { text += String(chunk) })
+  const closed = new Promise(resolve => socket.once('close', resolve))
+  await new Promise(resolve => socket.once('connect', resolve))
+  return { socket, closed, text: () => text }
+}
+
+const pieces = (url: string, path = '/mcp') => {
+  const body = JSON.stringify(callBody('echo', { text: 'late' }, 7))
+  const head = `POST ${path} HTTP/1.1\r\nHost: ${new URL(url).host}\r\nAccept: application/json\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`
+  return { head, body, whole: head + body }
+}
+
+t.test('BB-042 a request that never comes in full holds no app back', async t => {
+  const halves: Record<string, (url: string) => string> = {
+    'half a body': url => pieces(url).head + '{"jsonrpc"',
+    'no body': url => pieces(url).head,
+    'half a head': () => 'POST /mcp HT',
+    'half a body after an answer': url => pieces(url).whole + pieces(url).head + '{',
+    'half a head after an answer': url => pieces(url).whole + 'POST /mcp HT',
+    'half a body that was refused': url => pieces(url).head.replace(/Host: .*/, 'Host: evil.example') + '{'
+  }
+  for (const [what, half] of Object.entries(halves)) {
+    const { app, url } = await build(t, { options: { closeTimeout: 100 } })
+    const { socket, closed } = await connect(t, url)
+    socket.write(half(url))
+    await sleep(50)
+    const ms = await timed(() => app.close())
+    t.ok(ms < 1100, `${what}: closed in ${ms} ms`)
+    await closed
+  }
+})
+
+t.test('BB-042 one that is on its way has the same time as a call in flight', async t => {
+  const { app, url } = await build(t, { options: { closeTimeout: 3000 } })
+  const { socket, text } = await connect(t, url)
+  const { head, body } = pieces(url)
+  socket.write(head)
+  await sleep(50)
+  const closing = timed(() => app.close())
+  await sleep(100)
+  socket.write(body)
+  t.ok(await closing < 2900)
+  t.ok(await until(() => /connection: close[^]*late/i.test(text())), text())
+})
+
+t.test('BB-042 requests to other routes are waited for, and then their connections are let go', async t => {
+  const app = Fastify({ keepAliveTimeout: 60_000 })
+  await app.register(mcpPlugin, { closeTimeout: 50 })
+  app.post('/other', async () => 'said')
+  app.get('/slow', async () => { await sleep(700); return 'done' })
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  t.teardown(() => app.close())
+  const url = `http://127.0.0.1:${(app.server.address() as net.AddressInfo).port}/mcp`
+  const [slow, late] = [await connect(t, url), await connect(t, url)]
+  slow.socket.write('GET /slow HTTP/1.1\r\nHost: x\r\n\r\nGET /sl')
+  const { head, body } = pieces(url, '/other')
+  late.socket.write(head)
+  await sleep(50)
+  const closing = timed(() => app.close())
+  await sleep(400)
+  late.socket.write(body)
+  const ms = await closing
+  t.ok(ms > 500 && ms < 2000, `closed in ${ms} ms`)
+  t.match([slow.text(), late.text()], [/done$/, /said$/])
+})
+
+t.test('BB-042 over TLS it is the same, and half a handshake holds it back no more', async t => {
+  const psk = Buffer.alloc(32, 7) // in the place of a certificate
+  const common = { ciphers: 'PSK', maxVersion: 'TLSv1.2' } as const
+  const app = Fastify({ https: { ...common, pskCallback: () => psk } }) as unknown as FastifyInstance
+  await app.register(mcpPlugin, { closeTimeout: 100 })
+  app.get('/slow', async () => { await sleep(500); return 'done' })
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  t.teardown(() => app.close())
+  const { port } = app.server.address() as net.AddressInfo
+  const url = `https://127.0.0.1:${port}/mcp`
+  const secure = async (text: string) => {
+    const socket = tls.connect({ port, host: '127.0.0.1', ...common, pskCallback: () => ({ psk, identity: 'x' }), checkServerIdentity: () => undefined }).on('error', () => {})
+    t.teardown(() => socket.destroy())
+    let said = ''
+    socket.on('data', chunk => { said += String(chunk) })
+    await new Promise(resolve => socket.once('secureConnect', resolve))
+    socket.write(text)
+    return () => said
+  }
+  const greeting = await connect(t, url)
+  greeting.socket.write(Buffer.from([22, 3, 1, 2, 0, 1]))
+  await secure(pieces(url).head)
+  await secure('POST /mcp HT')
+  const answer = await secure('GET /slow HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+  await sleep(100)
+  const ms = await timed(() => app.close())
+  t.ok(ms < 1500, `closed in ${ms} ms`)
+  t.match(answer(), /done$/)
 })
 
 t.test('BB-042 a client that does not read is not waited for', async t => {

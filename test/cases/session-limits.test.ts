@@ -4,7 +4,7 @@ import { Type } from '@sinclair/typebox'
 import http from 'node:http'
 import { defineTool } from '../support/app.js'
 import type { McpOptions } from '../../types/index.js'
-import { apps, heard, lastId, onEach, Roamer } from '../cluster/cluster.js'
+import { apps, heard, onEach, Roamer } from '../cluster/cluster.js'
 import { until, wait } from '../support/time.js'
 
 const asking = defineTool({

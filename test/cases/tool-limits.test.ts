@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import Fastify from 'fastify'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
-import mcpPlugin from '../../lib/index.js'
+import mcpPlugin, { elicit, inputRequired } from '../../lib/index.js'
 import { MemoryBroker } from '../../lib/brokers/memory.js'
 import { MemoryStore } from '../../lib/stores/memory.js'
 import type { McpOptions, Tool } from '../../types/index.js'
@@ -128,6 +128,44 @@ t.test('a call is one however many rounds it takes; an answer that is sent again
   t.match(await send(two), { content: [{ text: 'Ada Ada' }] }, 'the last once more, a second call')
   for (const before of [one, two, undefined]) t.match(await send(before), { isError: true, _meta: { [RETRY]: Number } }, 'which was the last')
   t.equal(names.length, 2)
+})
+
+t.test('a round that answers nothing is a call, however its handler asks', async t => {
+  const form = elicit('Name?', Type.Object({ name: Type.String() }))
+  let runs = 0
+  const rateLimit = { max: 3, timeWindow: 60_000 }
+  const tools = [
+    defineTool({ name: 'ask', rateLimit, handler: async (_, ctx) => { runs++; return Object.keys(await ctx.input({ form })).join() } }),
+    defineTool({ name: 'ask_once', rateLimit, handler: async (_, ctx) => { runs++; return Object.keys(await ctx.input({ form }, { singleUse: true })).join() } }),
+    defineTool({ name: 'ask_returned', rateLimit, handler: () => { runs++; return inputRequired({ questions: { form }, state: runs }) } }),
+    defineTool({ name: 'ask_first', rateLimit, confirm: () => `${++runs}?`, handler: () => 'ran' })
+  ]
+  for (const more of [{}, { inputResponses: { another: { action: 'accept', content: { name: 'Ada' } } } }]) {
+    const { url } = await build(t, { options: { tools } })
+    const peer = modern(url, { t, meta: { [CAPABILITIES]: { elicitation: {} } } })
+    for (const { name } of tools) {
+      runs = 0
+      let last
+      for (let i = 0; i < 10; i++) {
+        const { result }: any = await peer.request('tools/call', { name, ...(last !== undefined && { requestState: last, ...more }) })
+        if (result.isError === true) break
+        last = result.requestState
+      }
+      t.ok(runs >= 1 && runs <= 3, `${name} ran ${runs} times`)
+    }
+  }
+})
+
+t.test('an answer that does not fit is asked for again once in a call', async t => {
+  let runs = 0
+  const ask = defineTool({ name: 'ask', rateLimit: { max: 2, timeWindow: 60_000 }, handler: async (_, ctx) => { runs++; return Object.keys(await ctx.input({ form: elicit('Name?', Type.Object({ name: Type.String() })) })).join() } })
+  const { url } = await build(t, { options: { tools: [ask] } })
+  const peer = modern(url, { t, meta: { [CAPABILITIES]: { elicitation: {} } } })
+  const send = async (before?: any, form?: unknown) => (await peer.request('tools/call', { name: 'ask', ...(before !== undefined && { requestState: before.requestState, inputResponses: { form } }) })).result
+  const again = await send(await send(), 'x')
+  t.match(again, { resultType: 'input_required' })
+  t.match(await send(again, { action: 'accept', content: { name: 'Ada' } }), { content: [{ text: 'form' }] }, 'from then on it is another')
+  t.match([await send(), runs], [{ isError: true, _meta: { [RETRY]: Number } }, 3])
 })
 
 t.test('calls of one tool at once', async t => {

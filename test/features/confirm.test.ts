@@ -1,4 +1,5 @@
 import t from 'tap'
+import { BadArguments } from '../../lib/errors.js'
 import { confirmOf } from '../../lib/features/confirm.js'
 import { Refusal } from '../../lib/errors.js'
 import { Session } from '../../lib/session.js'
@@ -16,7 +17,7 @@ async function asking (more: object, args: unknown, answer?: object) {
   const session = new Session('s', 'http', servedOf('2025-11-25'), undefined, { elicitation: {} })
   const { exchange, channel } = exchangeOf(endpoint, 'tools/call', { session })
   exchange.timeout = 77
-  exchange.target = more
+  exchange.target = { listed: {}, ...more }
   const outcome: unknown[] = []
   confirmOf(toolOf(more))?.ask(args, exchange).then(() => outcome.push('yes'), error => outcome.push(error))
   await until(() => channel.messages.length > 0 || outcome.length > 0)
@@ -59,7 +60,7 @@ t.test('where nobody can be asked the tool is named, and was not run', async t =
     const { endpoint } = endpointOf()
     Object.assign(endpoint, { states: { ttl: 1000 } })
     const { exchange } = exchangeOf(endpoint, 'tools/call', { version, ...(session !== undefined && version !== '2026-07-28' && { session: Object.assign(new Session('s', 'http', servedOf(version), undefined, {}), session) }) })
-    exchange.target = {}
+    exchange.target = { listed: { inputSchema: {} } }
     const error = await confirmOf(toolOf({ confirm: true }))?.ask({}, exchange).then(() => 'yes', error => error)
     exchange.end('{}', 200)
     return error as Error
@@ -88,7 +89,7 @@ t.test('a call whose question is open ends without a word of a handler that ran'
     const said: unknown[] = []
     exchange.method = methodOf('tools/call', () => {}, { failed: error => { said.push(error); return {} } })
     exchange.timeout = timeout
-    exchange.target = more
+    exchange.target = { ...more, listed: { inputSchema: {} } }
     confirmOf(toolOf(more))?.ask({}, exchange).catch(() => {})
     t.equal(calls.waits(exchange), true)
     t.ok(await until(() => channel.ended.length > 0))
@@ -97,25 +98,23 @@ t.test('a call whose question is open ends without a word of a handler that ran'
   }
 })
 
-t.test('the question names the tool and its arguments, shortened', async t => {
+t.test('the question names the tool and its arguments', async t => {
+  const properties = { to: {}, n: {} }
   t.equal((await asking({ confirm: true }, {})).message, 'Run pay?')
-  t.equal((await asking({ confirm: true, title: 'Pay' }, { to: 'Ada', n: 5, deep: { a: [1] }, none: null, gone: undefined })).message, 'Run Pay?\n\nto: "Ada"\nn: 5\ndeep: {"a":[1]}\nnone: null\ngone: nothing')
-  const long = (await asking({ confirm: true }, { text: 'x'.repeat(5000), ['k'.repeat(5000)]: 1, emoji: 'x'.repeat(98) + '😀' })).message
-  t.ok(long.length < 500)
-  t.match(long, /text: "x{99}… \(5002 characters\)\n/)
-  t.notMatch(long, /[\ud800-\udbff](?![\udc00-\udfff])/, 'no half of a sign')
-  const many = (await asking({ confirm: true }, Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`a${i}`, i])))).message
-  t.match(many, /a19: 19\n… and 980 more$/)
+  t.equal((await asking({ confirm: true, title: 'Pay', listed: { inputSchema: { properties } } }, { more: 1, n: 5, to: 'Ada' })).message, 'Run Pay?\n\nto: "Ada"\nn: 5\n"more": 1')
 })
 
-t.test('arguments cannot hide anything, nor look like the rest of the question', async t => {
-  const { message } = await asking({ confirm: true }, { a: 'x\n\nRun nothing?', 'b\nc': '\u202egnp.exe\u200b', d: '\u0007\u2028' })
-  t.equal(message, 'Run pay?\n\na: "x\\n\\nRun nothing?"\nb\\u{a}c: "\\u{202e}gnp.exe\\u{200b}"\nd: "\\u0007\\u{2028}"')
+t.test('a number that is shown as another is refused, whoever asks', async t => {
+  for (const confirm of [true, 'Sure?', () => 'Sure?']) {
+    const { outcome, message } = await asking({ confirm }, { a: { b: [1, Infinity] } })
+    t.match(outcome, [{ constructor: BadArguments, message: 'Invalid arguments for tool "pay": /a/b/1 is a number that is too large' }])
+    t.equal(message, undefined)
+  }
 })
 
 t.test('what the schema marks as sensitive is not shown', async t => {
   const redact = (args: object) => ({ ...args, key: '[redacted]' })
-  t.equal((await asking({ confirm: true, redact }, { to: 'Ada', key: 'hunter2' })).message, 'Run pay?\n\nto: "Ada"\nkey: "[redacted]"')
+  t.equal((await asking({ confirm: true, redact }, { to: 'Ada', key: 'hunter2' })).message, 'Run pay?\n\n"to": "Ada"\n"key": "[redacted]"')
 })
 
 t.test('the author\'s own words', async t => {

@@ -116,6 +116,32 @@ t.test('what nobody waits for any more still runs', async t => {
   t.equal(open.length, 2)
 })
 
+t.test('a handler that asks keeps its slot while it works', async t => {
+  const Form = Type.Object({ name: Type.String() })
+  const params = { name: 'tool', _meta: { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } } }
+  const ways: Record<string, (work: Promise<unknown>, ctx: any) => Promise<unknown>> = {
+    'side by side': async (work, ctx) => { await Promise.allSettled([work, ctx.elicit('Name?', Form)]) },
+    'what it catches': async (work, ctx) => { await ctx.elicit('Name?', Form).catch(() => {}); await work },
+    'in the end': async (work, ctx) => { try { await ctx.elicit('Name?', Form) } finally { await work } }
+  }
+  for (const [what, way] of Object.entries(ways)) {
+    const work: Array<() => void> = []
+    const { call, endpoint } = featureOf(toolOf({ concurrency: 1, handler: (_: unknown, ctx: any) => way(new Promise<void>(resolve => work.push(resolve)), ctx) }))
+    Object.assign(endpoint, { inputRequired: (exchange: Exchange) => exchange.end('{"result":"the question"}', 200) })
+    const first = call('tool', {}, { version: '2026-07-28', params })
+    t.ok(await until(() => first.channel.ended.length > 0))
+    t.match(first.channel.answer.result, 'the question', what)
+    t.match(call('tool', {}, { version: '2026-07-28', params }).channel.answer.result, { isError: true, _meta: { [RETRY]: 1 } })
+    work[0]?.()
+    await turn()
+    const next = call('tool', {}, { version: '2026-07-28', params })
+    t.ok(await until(() => next.channel.ended.length > 0))
+    t.match(next.channel.answer.result, 'the question')
+    t.equal(work.length, 2)
+    work[1]?.()
+  }
+})
+
 t.test('a handler that waits for the next round has no slot', async t => {
   const { call, endpoint } = featureOf(toolOf({ concurrency: 1, handler: async (_: unknown, ctx: any) => { for (;;) { try { await ctx.elicit('Name?', Type.Object({ name: Type.String() })) } catch {} } } }))
   Object.assign(endpoint, { inputRequired: (exchange: Exchange) => exchange.end('{"result":"the question"}', 200) })
@@ -171,6 +197,17 @@ t.test('a call that is cancelled while it is counted does not run', async t => {
   asked.exchange.cancel(new CallCancelled('The client is gone'))
   t.notOk(await until(() => asked.channel.messages.length > 0, 50), 'nor does it ask')
   t.equal(asking.calls.size, 0, 'and nothing is left of it')
+})
+
+t.test('who says what is asked has the time of the tool', async t => {
+  const { call, endpoint, calls } = featureOf(toolOf({ timeout: 30, confirm: () => new Promise(() => {}) }))
+  Object.assign(endpoint, { states: { ttl: 60_000 } })
+  for (const version of ['2025-11-25', '2026-07-28'] as const) {
+    const { channel } = call('tool', {}, { version })
+    t.ok(await until(() => channel.ended.length > 0), version)
+    t.match(channel.answer.result, { isError: true, content: [{ text: 'It took longer than 30 ms to say what the user is asked: the tool "tool" was not run.' }] })
+  }
+  t.equal(calls.size, 0)
 })
 
 t.test('nobody is asked for what could not be done; after the yes there must be a place too', async t => {

@@ -85,19 +85,24 @@ t.test('while nothing is shared each process counts for itself', async t => {
   t.equal(await rate.take(from('a')), 0)
 })
 
-t.test('a round of a call is no call; the same round once more is one', async t => {
+t.test('a round that answers is no call; the same once more is one, and so is one that answers nothing', async t => {
   const states = new RequestStates({ keys: [randomBytes(32)], ttl: 60_000 })
   const endpoint = Object.assign(endpointOf().endpoint, { states })
   const rate = rateOf(1)
-  const call = async (requestState?: string) => {
-    const params = { name: 'tool', ...(requestState !== undefined && { requestState }) }
+  let seen = 0
+  const { first } = states
+  Object.assign(states, { first: (sealed: string) => { seen++; return first.call(states, sealed) } })
+  const call = async (requestState?: string, inputResponses: object = { a: {} }) => {
+    const params = { name: 'tool', inputResponses, ...(requestState !== undefined && { requestState }) }
     const { exchange } = exchangeOf(endpoint, 'tools/call', { version: '2026-07-28', params })
     await exchange.resume(params)
     return await rate.take(exchange)
   }
   t.equal(await call(), 0)
   const { exchange } = exchangeOf(endpoint, 'tools/call', { version: '2026-07-28', params: { name: 'tool' } })
-  const [one, two] = await Promise.all([1, 2].map(async () => await states.seal({ bound: exchange.bound(), asked: {}, answers: {}, once: {} }))) as [string, string]
+  const [one, two] = await Promise.all([1, 2].map(async () => await states.seal({ bound: exchange.bound(), asked: { a: 'digest' }, answers: {}, once: {} }))) as [string, string]
+  for (const responses of [{}, { b: {} }]) t.ok(await call(one, responses) > 0)
+  t.equal(seen, 0, 'which leaves nothing behind')
   t.strictSame([await call(one), await call(two)], [0, 0])
   t.ok(await call(one) > 0)
   t.ok(await call() > 0)

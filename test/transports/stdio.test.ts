@@ -1,4 +1,5 @@
 import { PassThrough, Writable } from 'node:stream'
+import { mock } from 'node:test'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import type { McpServer } from '../../lib/server.js'
@@ -183,6 +184,30 @@ t.test('a slow reader gets everything before it is over', async t => {
   await done
   t.strictSame(taken.join('').split('\n').filter(Boolean).map(line => JSON.parse(line).id), [1, 2, 3])
   t.equal(output.writableLength, 0)
+})
+
+t.test('a reader that takes nothing is waited for 30 s, and a second more for what was said then', async t => {
+  const { server, aborted } = serving(t)
+  const clock = mock.timers
+  clock.enable({ apis: ['setTimeout', 'Date'] })
+  t.teardown(() => { clock.reset() })
+  const over = async (lines: string[]) => {
+    const { input, done } = connect(server, { output: new Writable({ write () {} }) })
+    let is = false
+    done.then(() => { is = true })
+    input.end(lines.join('\n'))
+    const after = async (ms: number) => {
+      for (let i = 0; i < 10; i++) await turn()
+      clock.tick(ms)
+      for (let i = 0; i < 10; i++) await turn()
+      return is
+    }
+    return after
+  }
+  const read = await over([ping(1)])
+  t.strictSame([await read(29_900), await read(100)], [false, true])
+  const busy = await over([ping(1), call(2, 'endless')])
+  t.strictSame([await busy(30_000), aborted.length, await busy(900), await busy(100)], [false, 1, false, true])
 })
 
 t.test('a server that closes ends the input, and the calls in flight get their answer', async t => {
