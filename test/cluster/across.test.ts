@@ -2,8 +2,9 @@
 import t from 'tap'
 import { Type } from '@sinclair/typebox'
 import { defineTool } from '../support/app.js'
-import { until, wait } from '../support/time.js'
+import { until } from '../support/time.js'
 import { apps, heard, lastId, onEach, Roamer } from './cluster.js'
+import { steps } from './steps.js'
 
 const tools = [
   defineTool({
@@ -13,17 +14,7 @@ const tools = [
       return answer.action === 'accept' ? `Hello, ${answer.content.name}!` : answer.action
     }
   }),
-  defineTool({
-    name: 'steps',
-    inputSchema: Type.Object({ n: Type.Integer(), ms: Type.Integer() }),
-    async handler ({ n, ms }, ctx) {
-      for (let i = 1; i <= n; i++) {
-        await ctx.progress(i, n)
-        await wait(ms)
-      }
-      return 'all done'
-    }
-  })
+  steps
 ]
 const resources = [{ uri: 'mem://a', name: 'a', read: () => 'A' }].map(one => ({ ...one })) as never
 

@@ -1,21 +1,10 @@
 // Many clients of one session at once, in several processes.
 import t from 'tap'
-import { Type } from '@sinclair/typebox'
 import { apps, methods, onEach, Roamer } from './cluster.js'
+import { steps } from './steps.js'
 import { defineTool } from '../support/app.js'
 import { until, wait } from '../support/time.js'
 
-const steps = defineTool({
-  name: 'steps',
-  inputSchema: Type.Object({ n: Type.Integer(), ms: Type.Integer() }),
-  async handler ({ n, ms }, ctx) {
-    for (let i = 1; i <= n; i++) {
-      await ctx.progress(i, n)
-      await wait(ms)
-    }
-    return 'all done'
-  }
-})
 const late = defineTool({ name: 'late', handler: () => '' })
 
 onEach(t, 'streams that are opened at once, in several processes, all open, and a few stay', async (t, sharing) => {

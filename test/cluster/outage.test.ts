@@ -10,30 +10,21 @@ import { clientOf, startRedis, withoutRedis } from '../support/redis.js'
 import { Inbox } from '../support/stdio.js'
 import { until, wait } from '../support/time.js'
 import { heard, lastId, Roamer } from './cluster.js'
+import { steps } from './steps.js'
 
 const skip = withoutRedis()
 const real = skip === false ? {} : { skip }
 const jsonOnly = { accept: 'application/json' }
 
 const tools = [
-  defineTool({
-    name: 'steps',
-    inputSchema: Type.Object({ n: Type.Integer(), ms: Type.Integer(), bytes: Type.Optional(Type.Integer()) }),
-    async handler ({ n, ms, bytes = 0 }, ctx) {
-      for (let i = 1; i <= n; i++) {
-        await ctx.progress(i, n, 'x'.repeat(bytes))
-        await wait(ms)
-      }
-      return 'all done'
-    }
-  }),
+  steps,
   defineTool({
     name: 'pay',
     async handler (_, ctx) { return (await ctx.elicit('Is 4111-SECRET your card?', Type.Object({ yes: Type.Boolean() }))).action }
   })
 ]
 const progress = { _meta: { progressToken: 'p' } }
-const steps = (answer: { messages: any[] }) => answer.messages.map(one => one.params?.progress).filter(Boolean)
+const stepsOf = (answer: { messages: any[] }) => answer.messages.map(one => one.params?.progress).filter(Boolean)
 const pay = (id: number) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'pay', arguments: {} } })
 
 /** Two processes; the Redis of the first can be cut off. */
@@ -61,16 +52,16 @@ t.test('what calls say while their process is cut off comes when it is back, eac
   const kept = await client.call(a, 'steps', { n: 5, ms: 50 }, progress).answer
   cable.cut()
   t.ok(await kept.over(), 'a stream that is connected ends with its answer')
-  t.strictSame(steps(kept), [1, 2, 3, 4, 5])
+  t.strictSame(stepsOf(kept), [1, 2, 3, 4, 5])
   await wait(3_000)
   t.equal(a.app.mcp.stats().calls, 0, 'all calls are over')
   cable.mend()
   t.ok(await reading.over(8_000), 'who read all the time hears the end')
-  t.strictSame([...steps(here.first), ...steps(reading)], Array.from({ length: 15 }, (_, i) => i + 1))
+  t.strictSame([...stepsOf(here.first), ...stepsOf(reading)], Array.from({ length: 15 }, (_, i) => i + 1))
   t.match(reading.messages.at(-1), { id: here.id, result: { content: [{ text: 'all done' }] } })
   const rest = await client.listen(b, lastId(later.first)).answer
   t.ok(await rest.over(8_000), 'who comes back afterwards, too')
-  t.strictSame([...steps(later.first), ...steps(rest)], Array.from({ length: 15 }, (_, i) => i + 1))
+  t.strictSame([...stepsOf(later.first), ...stepsOf(rest)], Array.from({ length: 15 }, (_, i) => i + 1))
   t.match(rest.messages.at(-1), { id: later.id, result: { content: [{ text: 'all done' }] } })
 })
 

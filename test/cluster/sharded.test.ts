@@ -8,23 +8,14 @@ import { RedisCluster } from '../support/redis-cluster.js'
 import { Inbox } from '../support/stdio.js'
 import { until, wait } from '../support/time.js'
 import { apps, heard, lastId, Roamer } from './cluster.js'
+import { steps } from './steps.js'
 
 const skip = withoutRedis()
 const real = skip === false ? {} : { skip }
 
 const tools = [
   defineTool({ name: 'ask_name', handler: async (_, ctx) => (await ctx.elicit('Your name?', Type.Object({ name: Type.String() }))).action }),
-  defineTool({
-    name: 'steps',
-    inputSchema: Type.Object({ n: Type.Integer(), ms: Type.Integer() }),
-    async handler ({ n, ms }, ctx) {
-      for (let i = 1; i <= n; i++) {
-        await ctx.progress(i, n)
-        await wait(ms)
-      }
-      return 'all done'
-    }
-  }),
+  steps,
   defineTool({ name: 'rare', rateLimit: { max: 1, timeWindow: 60_000 }, handler: () => 'taken' })
 ]
 const progress = { _meta: { progressToken: 'p' } }
