@@ -149,14 +149,16 @@ t.test('a call that began before anybody listened has no length, and one of anot
   const audit = new Audit()
   const heard: ErrorEvent[] = []
   audit.add('onError', event => { heard.push(event) })
-  const { exchange } = exchangeOf(endpoint, 'tools/call', { params: [] as never })
-  audit.failed(exchange, new CallCancelled('x'), 'x')
-  exchange.method = { name: 'tools/call', asks: true, params: {} as never, call: () => {} }
+  const fresh = () => exchangeOf(endpoint, 'tools/call', { params: [] as never }).exchange
+  const call = () => Object.assign(fresh(), { method: { name: 'tools/call', asks: true, params: {} as never, call: () => {} } })
+  audit.failed(fresh(), new CallCancelled('x'), 'x')
+  const exchange = call()
   audit.failed(exchange, new CallCancelled('x'), 'x')
   audit.answered(exchange, 'ok')
-  t.match(heard, [{ outcome: 'cancelled', name: undefined, arguments: undefined }])
+  audit.failed(exchange, new Error('x'), 'x')
+  t.strictSame(heard.map(({ outcome, name, arguments: args }) => [outcome, name, args]), [['cancelled', undefined, undefined]], 'and it has one end')
   for (const [error, outcome] of [[rpcError('Unavailable'), 'error'], [rpcError('InvalidParams'), 'invalid'], [rpcError('InsufficientScope'), 'denied'], [new Error('x'), 'error']] as const) {
-    audit.failed(exchange, error, 'x')
+    audit.failed(call(), error, 'x')
     t.match(heard.at(-1), { outcome, errorId: undefined }, error.message)
   }
   t.ok((heard[0]?.duration ?? 1) < 1)

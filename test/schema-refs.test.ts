@@ -59,3 +59,20 @@ t.test('a name with a pointer to nothing is refused', async t => {
   const source = of({ a: { $ref: 'urn:example:n#/$defs/t' } }, { $defs: { n: { $id: 'urn:example:n' } } })
   t.match(thrown(() => prepareSchema(source)).message, /^\/properties\/a\/\$ref "urn:example:n#\/\$defs\/t" leads to no schema/)
 })
+
+t.test('inside of a schema with a name of its own, # is that, wherever it comes from', async t => {
+  const inner = { $id: 'inner', $anchor: 'top', type: 'object', $defs: { s: { type: 'string' } }, properties: { p: { $ref: '#/$defs/s' }, next: { $ref: '#' }, same: { $ref: '#top' }, also: { $ref: '' } } }
+  const shared = { outer: { $id: 'outer', type: 'object', properties: { inner, p: { $ref: '#/properties/inner' } } } } as Record<string, unknown>
+  for (const source of [of({ inner }, { $defs: { s: { type: 'number' } } }), of({ inner: { $ref: 'outer#/properties/inner' } }), of({ o: { $ref: 'outer#' }, inner: { $ref: 'inner' } })]) {
+    const fits = new Ajv2020({ strict: false }).compile(prepareSchema(source, id => shared[id]).schema)
+    for (const way of ['next', 'same', 'also']) {
+      t.equal(fits({ inner: { p: 'x', [way]: { p: 'x' } } }), true, way)
+      t.equal(fits({ inner: { [way]: { p: 1 } } }), false, way)
+    }
+  }
+})
+
+t.test('what the app shares cannot be had from there', async t => {
+  const source = of({ in: { $id: 'in', properties: { a: { $ref: 'shared#' } } } })
+  t.match(thrown(() => prepareSchema(source, () => ({ $id: 'shared', type: 'string' }))).message, '/properties/in/properties/a/$ref "shared" stands in a schema with an $id')
+})
