@@ -58,7 +58,7 @@ export class Audit {
     this.end(exchange, (call, duration) => {
       const outcome = outcomeOf(error, exchange, call.began !== undefined, isResult)
       if (outcome === 'tool-error') return this.tell(exchange, call, 'onResult', { outcome, duration })
-      this.tell(exchange, call, 'onError', { outcome, duration, message: told, errorId: exchange.errorId }, outcome === 'invalid' ? false : undefined)
+      this.tell(exchange, call, 'onError', { outcome, duration, message: told, errorId: exchange.errorId }, call.began === undefined && outcome === 'invalid' ? false : undefined)
     })
   }
 

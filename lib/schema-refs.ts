@@ -103,7 +103,7 @@ export class Leads {
     const [id = '', fragment = ''] = ref.split('#', 2)
     const { root, base } = this.parts.get(from) as Part
     const roots = id === '' ? [root] : [id, resolved(id, base)].flatMap(name => this.named.get(name) ?? [])
-    const found = roots.flatMap(one => {
+    const found = [...new Set(roots)].flatMap(one => {
       if (fragment === '') return [one]
       return fragment.startsWith('/') ? [pointed(one, fragment)] : this.parts.get(one)?.anchors.get(fragment) ?? []
     })

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import t, { type Test } from 'tap'
 import { Audit } from '../lib/audit.js'
 import { CallCancelled, McpError, NoStreamError, rpcError } from '../lib/errors.js'
-import type { CallEvent, ErrorEvent, McpOptions, ResultEvent } from '../types/index.js'
+import type { CallEvent, Context, ErrorEvent, McpOptions, ResultEvent } from '../types/index.js'
 import mcpPlugin from '../lib/index.js'
 import { build, defineTool, secret, ToolError } from './support/app.js'
 import { endpointOf, exchangeOf } from './support/doubles.js'
@@ -167,8 +167,9 @@ t.test('a call that began before anybody listened has no length, and one of anot
 const hang = async (_: unknown, { signal }: { signal: AbortSignal }) => await sleep(10_000, signal)
 
 t.test('what is no tool has the same outcomes', async t => {
-  const fails = (raise: () => unknown) => ({ handler: () => raise() as string, read: () => raise() as string })
-  const raised: [string, () => unknown, string[]][] = [
+  const fails = (raise: (ctx: Context) => unknown) => ({ handler: (_: unknown, ctx: Context) => raise(ctx) as string, read: (_: unknown, ctx: Context) => raise(ctx) as string })
+  const raised: [string, (ctx: Context) => unknown, string[]][] = [
+    ['cannot', ctx => ctx.roots(), ['error']],
     ['broken', () => { throw new Error(secret) }, ['error', 'id']],
     ['wrong', () => { throw new ToolError('no such city') }, ['error', 'id']],
     ['protocol', () => { throw new McpError(-32603, 'not today') }, ['error']],
@@ -188,7 +189,8 @@ t.test('what is no tool has the same outcomes', async t => {
   const told = () => heard.splice(0).map(([hook, event]) => hook === 'onError' ? [event.outcome, ...(event.errorId === undefined ? [] : ['id'])] : [hook])
   for (const client of [await legacy(url, '2025-06-18', { t }), modern(url, { t })]) {
     for (const [name, , outcome] of [['late', undefined, ['timeout']], ...raised] as [string, unknown, string[]][]) {
-      await client.request('prompts/get', { name })
+      const { error } = await client.request('prompts/get', { name })
+      t.equal((heard.at(-1)?.[1] as ErrorEvent).message, error.message, 'hooks are told what the client is told')
       t.strictSame(told(), [['onCall'], outcome], `${client.dialect.revision} prompt ${name}`)
       await client.request('resources/read', { uri: `mem://${name}` })
       t.strictSame(told(), [['onCall'], outcome], `${client.dialect.revision} resource ${name}`)
