@@ -87,6 +87,7 @@ export function inputRequired (exchange: Exchange): void {
   exchange.wait()
   rounds.result().then(
     result => {
+      if (exchange.settled) return // its time was over while it waited for what runs once
       if (unheard(exchange)) return exchange.leave()
       exchange.end(resultText(exchange.message.id, exchange.served.encode(method, result)), 200)
       exchange.endpoint.audit?.answered(exchange, 'asked')

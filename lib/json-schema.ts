@@ -1,6 +1,6 @@
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { isObject } from './jsonrpc.js'
-import { checkRefs } from './schema-refs.js'
+import { checkRefs, movedTo } from './schema-refs.js'
 import type { Ref, Resource } from './schema-refs.js'
 
 // Reads an author's JSON Schema once, when it is added: a plain copy (no symbols, no undefined), tuples of TypeBox as prefixItems, shared schemas of the
@@ -157,12 +157,12 @@ class Reader {
       const [id = '', fragment = ''] = target.split('#', 2)
       const named = this.ids.get(id)
       if (id === '') {
-        // A reference of no characters is one to the whole as well (RFC 3986 section 4.4), but Ajv knows `#` alone.
-        if (target === '' || (base !== '' && (fragment === '' || fragment.startsWith('/')))) holder[word] = `#${base}${fragment}`
+        holder[word] = movedTo(ref.within === this.resource ? base : '', target) // inside of a name `#` is what has that name
         local.push(ref)
       } else if (named !== undefined) {
         local.push({ ...ref, within: named })
       } else {
+        if (ref.within !== this.resource) throw new Error(`${ref.at} "${id}" stands in a schema with an $id, where the app's addSchema() schemas are not; it is never fetched`)
         const at = this.bundle(id, ref.at, own)
         holder[word] = fragment === '' || fragment.startsWith('/') ? `#${at}${fragment}` : `#${fragment}`
         local.push({ ...ref, within: this.resource as Resource })

@@ -18,7 +18,7 @@ export function checkRefs (refs: Ref[]): void {
     const found = targetOf(ref)
     if (found === undefined) throw new Error(`${ref.at} "${ref.holder[ref.word]}" leads to no schema in here`)
     // Ajv finds no anchor of the whole itself, but knows what `#` is.
-    if (ref.word === '$ref' && found === ref.within.root && ref.base === '') ref.holder.$ref = String(ref.holder.$ref).replace(/#.*/, '#')
+    if (ref.word === '$ref' && found === ref.within.root) ref.holder.$ref = String(ref.holder.$ref).replace(/#.*/, '#')
     if (isObject(found)) leads.set(ref.holder, [...leads.get(ref.holder) ?? [], [ref, found]])
   }
   const over = new Set<JsonSchema>()
@@ -35,6 +35,12 @@ function walk (schema: JsonSchema, leads: Map<JsonSchema, Array<[Ref, JsonSchema
   }
   open.delete(schema)
   over.add(schema)
+}
+
+/** A reference of a schema that stands at this place of the whole now. One of no characters is one to the whole as well (RFC 3986 section 4.4), but Ajv knows `#` alone. */
+export function movedTo (place: string, target: string): string {
+  const fragment = target.slice(1)
+  return target === '' || (place !== '' && (fragment === '' || fragment.startsWith('/'))) ? `#${place}${fragment}` : target
 }
 
 /** The parts of a schema that judge the same value as it does. */
@@ -63,3 +69,53 @@ export function pointed (root: JsonSchema, pointer: string): unknown {
   }
   return at
 }
+
+interface Part { root: JsonSchema, base: string, anchors: Map<string, JsonSchema[]> }
+
+/** Where the references of a schema lead, for whom it is worse to miss a place than to see one too many: what could mean two places means both. */
+export class Leads {
+  private readonly parts = new Map<JsonSchema, Part>()
+  private readonly named = new Map<string, JsonSchema[]>()
+  private readonly dynamic = new Map<string, JsonSchema[]>()
+
+  constructor (root: JsonSchema) { this.note(root, { root, base: BASE, anchors: new Map() }) }
+
+  private note (part: unknown, around: Part): void {
+    if (typeof part !== 'object' || part === null) return
+    const schema = part as JsonSchema
+    const { $id, $anchor, $dynamicAnchor } = schema
+    const within = typeof $id === 'string' ? { root: schema, base: resolved($id, around.base), anchors: new Map() } : around
+    this.parts.set(schema, within)
+    if (typeof $id === 'string') for (const name of new Set([$id, within.base])) put(this.named, name, schema)
+    for (const anchor of [$anchor, $dynamicAnchor]) if (typeof anchor === 'string') put(within.anchors, anchor, schema)
+    if (typeof $dynamicAnchor === 'string') put(this.dynamic, $dynamicAnchor, schema)
+    for (const member of Object.values(schema)) this.note(member, within)
+  }
+
+  /** What the references of a schema lead to; undefined among it where one leads nowhere that is known. */
+  of (schema: JsonSchema): unknown[] {
+    const { $ref, $dynamicRef } = schema
+    const found = [$ref, $dynamicRef].flatMap(ref => typeof ref === 'string' ? this.targets(ref, schema) : [])
+    return typeof $dynamicRef === 'string' ? [...found, ...this.dynamic.get($dynamicRef.replace('#', '')) ?? []] : found
+  }
+
+  private targets (ref: string, from: JsonSchema): unknown[] {
+    const [id = '', fragment = ''] = ref.split('#', 2)
+    const { root, base } = this.parts.get(from) as Part
+    const roots = id === '' ? [root] : [id, resolved(id, base)].flatMap(name => this.named.get(name) ?? [])
+    const found = [...new Set(roots)].flatMap(one => {
+      if (fragment === '') return [one]
+      return fragment.startsWith('/') ? [pointed(one, fragment)] : this.parts.get(one)?.anchors.get(fragment) ?? []
+    })
+    return found.length > 0 ? found : [undefined]
+  }
+}
+
+/** What relative names are resolved against where nothing else is said (RFC 3986 section 5.1.4). */
+const BASE = 'schema:/'
+
+function resolved (id: string, base: string): string {
+  try { return new URL(id, base).href } catch { return id }
+}
+
+const put = (map: Map<string, JsonSchema[]>, name: string, schema: JsonSchema) => map.set(name, [...map.get(name) ?? [], schema])

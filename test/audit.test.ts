@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import t, { type Test } from 'tap'
 import { Audit } from '../lib/audit.js'
 import { CallCancelled, McpError, NoStreamError, rpcError } from '../lib/errors.js'
-import type { CallEvent, ErrorEvent, McpOptions, ResultEvent } from '../types/index.js'
+import type { CallEvent, Context, ErrorEvent, McpOptions, ResultEvent } from '../types/index.js'
 import mcpPlugin from '../lib/index.js'
 import { build, defineTool, secret, ToolError } from './support/app.js'
 import { endpointOf, exchangeOf } from './support/doubles.js'
@@ -149,14 +149,16 @@ t.test('a call that began before anybody listened has no length, and one of anot
   const audit = new Audit()
   const heard: ErrorEvent[] = []
   audit.add('onError', event => { heard.push(event) })
-  const { exchange } = exchangeOf(endpoint, 'tools/call', { params: [] as never })
-  audit.failed(exchange, new CallCancelled('x'), 'x')
-  exchange.method = { name: 'tools/call', asks: true, params: {} as never, call: () => {} }
+  const fresh = () => exchangeOf(endpoint, 'tools/call', { params: [] as never }).exchange
+  const call = () => Object.assign(fresh(), { method: { name: 'tools/call', asks: true, params: {} as never, call: () => {} } })
+  audit.failed(fresh(), new CallCancelled('x'), 'x')
+  const exchange = call()
   audit.failed(exchange, new CallCancelled('x'), 'x')
   audit.answered(exchange, 'ok')
-  t.match(heard, [{ outcome: 'cancelled', name: undefined, arguments: undefined }])
+  audit.failed(exchange, new Error('x'), 'x')
+  t.strictSame(heard.map(({ outcome, name, arguments: args }) => [outcome, name, args]), [['cancelled', undefined, undefined]], 'and it has one end')
   for (const [error, outcome] of [[rpcError('Unavailable'), 'error'], [rpcError('InvalidParams'), 'invalid'], [rpcError('InsufficientScope'), 'denied'], [new Error('x'), 'error']] as const) {
-    audit.failed(exchange, error, 'x')
+    audit.failed(call(), error, 'x')
     t.match(heard.at(-1), { outcome, errorId: undefined }, error.message)
   }
   t.ok((heard[0]?.duration ?? 1) < 1)
@@ -165,8 +167,9 @@ t.test('a call that began before anybody listened has no length, and one of anot
 const hang = async (_: unknown, { signal }: { signal: AbortSignal }) => await sleep(10_000, signal)
 
 t.test('what is no tool has the same outcomes', async t => {
-  const fails = (raise: () => unknown) => ({ handler: () => raise() as string, read: () => raise() as string })
-  const raised: [string, () => unknown, string[]][] = [
+  const fails = (raise: (ctx: Context) => unknown) => ({ handler: (_: unknown, ctx: Context) => raise(ctx) as string, read: (_: unknown, ctx: Context) => raise(ctx) as string })
+  const raised: [string, (ctx: Context) => unknown, string[]][] = [
+    ['cannot', ctx => ctx.roots(), ['error']],
     ['broken', () => { throw new Error(secret) }, ['error', 'id']],
     ['wrong', () => { throw new ToolError('no such city') }, ['error', 'id']],
     ['protocol', () => { throw new McpError(-32603, 'not today') }, ['error']],
@@ -186,7 +189,8 @@ t.test('what is no tool has the same outcomes', async t => {
   const told = () => heard.splice(0).map(([hook, event]) => hook === 'onError' ? [event.outcome, ...(event.errorId === undefined ? [] : ['id'])] : [hook])
   for (const client of [await legacy(url, '2025-06-18', { t }), modern(url, { t })]) {
     for (const [name, , outcome] of [['late', undefined, ['timeout']], ...raised] as [string, unknown, string[]][]) {
-      await client.request('prompts/get', { name })
+      const { error } = await client.request('prompts/get', { name })
+      t.equal((heard.at(-1)?.[1] as ErrorEvent).message, error.message, 'hooks are told what the client is told')
       t.strictSame(told(), [['onCall'], outcome], `${client.dialect.revision} prompt ${name}`)
       await client.request('resources/read', { uri: `mem://${name}` })
       t.strictSame(told(), [['onCall'], outcome], `${client.dialect.revision} resource ${name}`)

@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import t from 'tap'
 import { prepareSchema } from '../lib/json-schema.js'
+import { Leads } from '../lib/schema-refs.js'
 import { thrown } from './support/thrown.js'
 
 const of = (properties: Record<string, unknown>, more: Record<string, unknown> = {}) => ({ type: 'object', properties, ...more })
@@ -58,4 +59,43 @@ t.test('schemas of values inside are read anew, whatever the way, and say of a v
 t.test('a name with a pointer to nothing is refused', async t => {
   const source = of({ a: { $ref: 'urn:example:n#/$defs/t' } }, { $defs: { n: { $id: 'urn:example:n' } } })
   t.match(thrown(() => prepareSchema(source)).message, /^\/properties\/a\/\$ref "urn:example:n#\/\$defs\/t" leads to no schema/)
+})
+
+t.test('inside of a schema with a name of its own, # is that, wherever it comes from', async t => {
+  const inner = { $id: 'inner', $anchor: 'top', type: 'object', $defs: { s: { type: 'string' } }, properties: { p: { $ref: '#/$defs/s' }, next: { $ref: '#' }, same: { $ref: '#top' }, also: { $ref: '' } } }
+  const shared = { outer: { $id: 'outer', type: 'object', properties: { inner, p: { $ref: '#/properties/inner' } } } } as Record<string, unknown>
+  for (const source of [of({ inner }, { $defs: { s: { type: 'number' } } }), of({ inner: { $ref: 'outer#/properties/inner' } }), of({ o: { $ref: 'outer#' }, inner: { $ref: 'inner' } })]) {
+    const fits = new Ajv2020({ strict: false }).compile(prepareSchema(source, id => shared[id]).schema)
+    for (const way of ['next', 'same', 'also']) {
+      t.equal(fits({ inner: { p: 'x', [way]: { p: 'x' } } }), true, way)
+      t.equal(fits({ inner: { [way]: { p: 1 } } }), false, way)
+    }
+  }
+})
+
+t.test('what the app shares cannot be had from there', async t => {
+  const source = of({ in: { $id: 'in', properties: { a: { $ref: 'shared#' } } } })
+  t.match(thrown(() => prepareSchema(source, () => ({ $id: 'shared', type: 'string' }))).message, '/properties/in/properties/a/$ref "shared" stands in a schema with an $id')
+})
+
+t.test('where a reference could lead to several places it leads to all of them', async t => {
+  const [s, x, y] = [{ title: 's' }, { $anchor: 'x', title: 'x' }, { $dynamicAnchor: 'y', title: 'y' }]
+  const refs: Record<string, [object, unknown[]]> = {
+    pointer: [{ $ref: '#/$defs/s' }, [s]],
+    anchor: [{ $ref: '#x' }, [undefined]],
+    named: [{ $ref: 'in#x' }, [x]],
+    absolute: [{ $ref: 'http://example.com/in#x' }, [x]],
+    none: [{ $ref: 'in#/none' }, [undefined]],
+    stranger: [{ $ref: 'else' }, [undefined]],
+    odd: [{ $ref: 'http://[#x' }, [undefined]],
+    dynamic: [{ $dynamicRef: '#y' }, [undefined, y]],
+    both: [{ $ref: '#/$defs/s', $dynamicRef: '#y' }, [s, undefined, y]],
+    nothing: [{}, []]
+  }
+  const inner = { $id: 'in', $defs: { x, y }, properties: { a: { $ref: '#x' }, b: { $ref: '#' }, c: { $ref: 'again' } } }
+  const again = [{ $id: 'again', title: '1' }, { $id: 'http://example.com/again', title: '2' }]
+  const leads = new Leads({ $id: 'http://example.com/root', $defs: { s, inner, again }, properties: Object.fromEntries(Object.entries(refs).map(([name, [ref]]) => [name, ref])) })
+  for (const [what, [ref, to]] of Object.entries(refs)) t.strictSame(leads.of(ref as never), to, what)
+  t.strictSame([inner.properties.a, inner.properties.b].map(ref => leads.of(ref)), [[x], [inner]])
+  t.strictSame(leads.of(inner.properties.c), again)
 })

@@ -8,9 +8,9 @@ export interface CallEvent {
   readonly method: 'tools/call' | 'prompts/get' | 'resources/read'
   /** The name of the tool or prompt, or the URI. `undefined` where the client gave none. */
   readonly name: string | undefined
-  /** The arguments, with `'[redacted]'` for what the schema marks with `x-sensitive: true` and, in such a schema, for all that it does not name; where they do not fit it, for every value. `undefined` for a resource, and where there is no such tool or prompt. */
+  /** The arguments as they came, without defaults, with `'[redacted]'` for what the schema marks with `x-sensitive: true` and, in such a schema, for all that it does not name; where they do not fit it, for every value. `undefined` for a resource, where there is no such tool or prompt, and for a call that came before the first hook was added. */
   readonly arguments: JsonObject | undefined
-  /** Who calls. `undefined` without the option `auth`. */
+  /** Who calls, as far as it is data: `claims` without functions and classes. `undefined` without the option `auth`. */
   readonly auth: AuthInfo | undefined
   /** The client, as it says itself. */
   readonly client: Implementation | undefined
@@ -49,7 +49,7 @@ export interface ErrorEvent extends CallEvent {
 
 /** What can be heard of calls, by the name of the hook. */
 export interface CallHooks {
-  /** The call was let in, its arguments fit, and its handler runs next. */
+  /** The call was let in, its arguments fit, and its handler runs next. Once for each call, whose end is one of the other two. */
   onCall: (event: CallEvent) => unknown
   /** The call was answered with a result. */
   onResult: (event: ResultEvent) => unknown

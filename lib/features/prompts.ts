@@ -98,6 +98,7 @@ export class PromptsFeature implements Feature {
     admit(entry.gate, exchange)
     exchange.target = entry
     const args = params.arguments ?? {}
+    exchange.endpoint.audit?.received(exchange, args)
     const problem = entry.check(args)
     if (problem !== undefined) throw rpcError('InvalidParams', `arguments of prompt "${entry.name}": ${problem}`)
     exchange.owner = entry.app

@@ -93,6 +93,7 @@ export class ToolsFeature implements Feature {
     exchange.owner = entry.app
     exchange.timeout = entry.timeout
     const args = params.arguments ?? {}
+    exchange.endpoint.audit?.received(exchange, args)
     if (entry.limits !== undefined) return entry.limits.run(exchange, args, { check: () => check(entry, args), handle: () => start(entry, args, exchange) }, again)
     check(entry, args)
     return start(entry, args, exchange)

@@ -35,6 +35,15 @@ t.test('what is marked is not shown, wherever it stands', async t => {
     ['what stands beside it without being named', of({ a: secret }), { a: 'x', A: 'x', b: { a: 1 } }, { a: gone, A: gone, b: gone }],
     ['the same deeper', of({ a: secret, u: of({ p: {} }), free: { type: 'object' }, any: of({ n: {} }, { additionalProperties: true }) }), { u: { p: 1, P: 2 }, free: { x: 1 }, any: { n: 1, m: 2 } }, { u: { p: 1, P: gone }, free: { x: 1 }, any: { n: 1, m: 2 } }],
     ['elements beyond a tuple', of({ a: { prefixItems: [{}, secret] }, free: { type: 'array' } }), { a: [1, 2, 3], free: [4] }, { a: [1, gone, gone], free: [4] }],
+    ['by a reference inside of a name', of({ in: { $id: 'emb', type: 'object', $defs: { s: secret }, properties: { p: { $ref: '#/$defs/s' } } } }, { $defs: { s: { type: 'string' } } }), { in: { p: 1 } }, { in: { p: gone } }],
+    ['and only there', of({ in: { $id: 'emb', type: 'object', $defs: { s: { type: 'string' } }, properties: { p: { $ref: '#/$defs/s' } } }, q: { $ref: '#/$defs/s' } }, { $defs: { s: secret } }), { in: { p: 1 }, q: 2 }, { in: { p: 1 }, q: gone }],
+    ['by the whole of a name', of({ in: { $id: 'emb', type: 'object', properties: { p: secret, next: { $ref: '#' } } }, p: {} }), { in: { next: { next: { p: 1 } } }, p: 2 }, { in: { next: { next: { p: gone } } }, p: 2 }],
+    ['by an anchor that two names have', of({ a: { $id: 'e1', type: 'object', $defs: { x: { $anchor: 'sec', ...secret } }, properties: { p: { $ref: '#sec' } } }, b: { $id: 'e2', type: 'object', $defs: { x: { $anchor: 'sec', type: 'string' } }, properties: { p: { $ref: '#sec' } } } }), { a: { p: 1 }, b: { p: 2 } }, { a: { p: gone }, b: { p: 2 } }],
+    ['by an anchor of a name', of({ a: { $ref: 'e1#sec' } }, { $defs: { e: { $id: 'e1', $defs: { x: { $anchor: 'sec', ...secret } } } } }), { a: 1 }, { a: gone }],
+    ['by a dynamic anchor anywhere', of({ a: { $dynamicRef: '#node' } }, { $defs: { a: { $dynamicAnchor: 'node', type: 'string' }, b: { $id: 'b', $defs: { n: { $dynamicAnchor: 'node', ...secret } } } } }), { a: 1 }, { a: gone }],
+    ['by a name relative to that around it', of({ d: { $ref: 'sub/' } }, { $id: 'http://example.com/a/', $defs: { d: { $id: 'sub/', type: 'object', properties: { p: { $ref: 'leaf' } } }, leaf: { $id: 'leaf' }, q: { $id: 'http://example.com/a/sub/leaf', ...secret } } }), { d: { p: 1 } }, { d: { p: gone } }],
+    ['by a pattern beside a name', of({ pin: {}, pot: {} }, { patternProperties: { '^pi': secret, t$: {} } }), { pin: 1, pot: 2, pit: 3, t: 4, x: 5 }, { pin: gone, pot: 2, pit: gone, t: 4, x: gone }],
+    ['beside what is called __proto__', of({ a: secret }, { additionalProperties: true }), JSON.parse('{"a":1,"__proto__":{"a":2}}'), JSON.parse('{"a":"[redacted]","__proto__":{"a":2}}')],
     ['in a tree', tree, { pin: 1, name: 'a', children: [{ pin: 2, name: 'b' }] }, { pin: gone, name: 'a', children: [{ pin: gone, name: 'b' }] }],
     ['the whole', { type: 'object', 'x-sensitive': true }, { a: 1 }, gone]
   ]
@@ -68,4 +77,31 @@ t.test('of a value that does not fit nothing is shown but the names that the sch
     t.equal(JSON.stringify(value), given, `${what}: the value itself stays`)
   }
   t.strictSame(shown(of({ p: secret, n: { type: 'integer', default: 5 } }), { p: 'x' }), { p: gone }, 'and what fits is shown as it came, without defaults')
+})
+
+t.test('of what is known to fit, or not to, it is not asked again', async t => {
+  const { schema } = prepareSchema(of({ a: secret, n: { type: 'integer' } }))
+  const redact = redactorOf(schema, () => { throw new Error('asked') })
+  t.strictSame(redact?.({ a: 'x', n: 1 }, true), { a: gone, n: 1 })
+  t.strictSame(redact?.({ a: 'x', n: 1 }, false), { a: gone, n: gone })
+})
+
+t.test('a large value takes no longer than to walk over it', async t => {
+  const names = Array.from({ length: 20 }, (_, i) => `k${i}`)
+  const { schema } = prepareSchema(of({ list: { type: 'array', items: { $ref: '#/$defs/n' } } }, { $defs: { n: { anyOf: names.map(name => of({ [name]: { $ref: '#/$defs/n' }, s: secret })) } } }))
+  const redact = redactorOf(schema, fits)
+  const { user } = process.cpuUsage()
+  t.strictSame(redact?.({ list: Array(60_000).fill({ k1: {}, s: 1 }) }), { list: Array(60_000).fill({ k1: {}, s: gone }) })
+  t.ok((process.cpuUsage().user - user) / 1000 < 5_000, 'it took 22 s to put the branches together at each place')
+})
+
+t.test('however many ways through a schema a client takes', async t => {
+  const bits = Array.from({ length: 14 }, (_, i) => i)
+  const { schema } = prepareSchema({ type: 'object', patternProperties: Object.fromEntries(bits.map(i => [`^.{${i}}1`, i === 13 ? secret : { type: 'string' }])) })
+  const redact = redactorOf(schema, fits)
+  const value = Object.fromEntries(Array.from({ length: 2 ** bits.length }, (_, n) => [n.toString(2).padStart(bits.length, '0'), 'x']))
+  for (let i = 0; i < 3; i++) {
+    const found = Object.entries(redact?.(value) as object)
+    t.strictSame(found.filter(([name, shown]) => shown !== (name.endsWith('1') || !name.includes('1') ? gone : 'x')), [])
+  }
 })
