@@ -251,18 +251,18 @@ onEach(t, 'HTTP+SSE: messages come in at any process, and are answered on the st
 })
 
 onEach(t, 'a session that is over is over in all processes, and an unknown one is unknown', async (t, sharing) => {
-  const [a, b] = await apps(t, sharing, 2, { ...options, sessions: { idle: 300 } }) as [any, any]
+  const [a, b] = await apps(t, sharing, 2, { ...options, sessions: { idle: 1_000 } }) as [any, any]
   const client = new Roamer(t)
   await client.open(a)
   const ping = async (at: any) => (await client.post(at.url, { jsonrpc: '2.0', id: 1, method: 'ping' })).status
   for (let i = 0; i < 5; i++) {
     t.equal(await ping(i % 2 === 0 ? a : b), 200, 'use in any process keeps it')
-    await wait(120)
+    await wait(250)
   }
   const stream = client.listen(b)
   await stream.answer
   stream.abort()
-  await wait(700)
+  await wait(2_000)
   t.strictSame([await ping(a), await ping(b)], [404, 404], 'idle in all of them')
   await client.open(a)
   t.equal((await client.end(b)).status, 204)

@@ -99,7 +99,7 @@ t.test('what cannot be completed is refused, and the error says why', async t =>
     [prompt, { name: 'a', value: 7 }, /\/argument\/value must be string/]
   ]
   for (const [ref, given, message] of rows) t.match(ask(ref, given).answer.error, { code: -32602, message }, String(message))
-  t.match(ask(prompt, argument, { context: { arguments: { b: 1 } } }).answer.error, { code: -32602, message: /\/context\/arguments\/\* must be string$/ })
+  t.match(ask(prompt, argument, { context: { arguments: { b: 1 } } }).answer.error, { code: -32602, message: /\/context\/arguments\/\* must be string, got number$/ })
 })
 
 t.test('a completer that fails, or returns anything else, is an error of the server, and stays inside', async t => {

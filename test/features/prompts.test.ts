@@ -86,7 +86,7 @@ t.test('arguments that do not fit are refused, and the error names them', async 
   const rows: [unknown, RegExp][] = [
     [undefined, /prompt "p": \/who is required/], [{}, /\/who is required/], [null, /\/who is required/], [{ who: 7 }, /prompt "p": \/who must be string$/],
     [{ who: null }, /\/who must be string$/], [{ who: 'x', extra: 1 }, /\/extra must be string$/], [{ who: 'x', tone: 'c' }, /\/tone must be one of "a", "b"/],
-    [[], /\/arguments must be object or null$/], ['x', /\/arguments must be object or null$/]
+    [[], /\/arguments must be object or null, got array$/], ['x', /\/arguments must be object or null, got string$/]
   ]
   for (const [args, message] of rows) t.match(get('p', args).answer.error, { code: -32602, message }, JSON.stringify(args))
   t.equal(runs, 0)
@@ -97,7 +97,7 @@ t.test('nothing of what came is told where anything is marked, nor a name that t
   const { get } = featureOf([promptOf('p', () => 'ok', { argsSchema: Type.Object({ a: Type.String({ 'x-sensitive': true }), b: Type.Optional(Type.String({ maxLength: 3 })) }) })])
   const rows: [unknown, RegExp][] = [
     [{ a: ['hunter2'] }, /\/a must be string$/], [{ a: 'x', hunter2: 1 }, /\/\* must be string$/], [{ a: 'x', b: 'hunter2' }, /\/b must NOT have more than 3 characters$/],
-    [['hunter2'], /\/arguments must be object or null$/], ['hunter2', /\/arguments must be object or null$/]
+    [['hunter2'], /\/arguments must be object or null, got array$/], ['hunter2', /\/arguments must be object or null, got string$/]
   ]
   for (const [args, message] of rows) {
     const { error } = get('p', args).answer
