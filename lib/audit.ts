@@ -2,6 +2,7 @@ import type { AuthInfo, CallEvent, CallHooks, ErrorEvent, ResultEvent } from '..
 import { BadArguments, CallCancelled, CallTimeout, InputUnsupportedError, MCP_ERR_HOOK, McpError, Refusal, rpcError } from './errors.js'
 import type { Exchange } from './exchange.js'
 import { isObject } from './jsonrpc.js'
+import { isThenable } from './thenable.js'
 
 /** What a method works on may know which of its arguments nobody shall see. `fits`: whether they fit its schema, where that is known. */
 interface Target { redact?: ((args: unknown, fits?: boolean) => unknown) | undefined }
@@ -160,5 +161,3 @@ function copyOf (value: unknown, around: readonly unknown[] = []): unknown {
   }
   return out
 }
-
-const isThenable = (value: unknown): value is PromiseLike<unknown> => typeof (value as PromiseLike<unknown> | null | undefined)?.then === 'function'

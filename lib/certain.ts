@@ -1,3 +1,5 @@
+import { isThenable } from './thenable.js'
+
 /** Functions that were found to give promises: their authors are told once. */
 const promising = new WeakSet<object>()
 
@@ -15,7 +17,7 @@ export function certain (ask: () => unknown, author: object, failed: (error: unk
     failed(error)
     return false
   }
-  if (typeof (said as PromiseLike<unknown> | null | undefined)?.then === 'function') {
+  if (isThenable(said)) {
     Promise.resolve(said).catch(() => {})
     if (!promising.has(author)) failed(new TypeError('it must give true or false at once, and gave a promise'))
     promising.add(author)

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { AuthInfo, AuthOptions, Store } from '../../types/index.js'
 import { rpcError, withHeaders } from '../errors.js'
 import type { McpError } from '../errors.js'
+import { isThenable } from '../thenable.js'
 import type { Access } from './access.js'
 import { boundKey, callerProblem, InvalidToken, NOT_HERE } from './caller.js'
 import { challengeOf, credentialsOf } from './challenge.js'
@@ -87,8 +88,7 @@ export class Bearer {
       if ((caller.expiresAt ?? Infinity) <= Date.now()) throw new InvalidToken('the token has expired', { detail: `expiresAt is ${caller.expiresAt}; it is a time in ms` })
       return caller
     }
-    // Queries of some libraries are awaited though they are no promises of the language.
-    return typeof (said as PromiseLike<AuthInfo> | undefined)?.then === 'function' ? Promise.resolve(said).then(known) : known(said as AuthInfo | null | undefined)
+    return isThenable(said) ? Promise.resolve(said).then(known) : known(said)
   }
 
   private allowed (caller: AuthInfo, request: FastifyRequest): AuthInfo {

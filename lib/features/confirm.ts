@@ -2,9 +2,9 @@ import type { Tool } from '../../types/index.js'
 import { BadArguments, InputFailure, InputRejectedError, InputUnsupportedError, Refusal } from '../errors.js'
 import type { Exchange } from '../exchange.js'
 import { tooLargeIn } from '../jsonrpc.js'
+import { namesIn } from '../validate.js'
 import type { Redact } from './redact.js'
 import { lines } from './shown.js'
-import { namesIn } from '../validate.js'
 
 // Asks the user before a tool runs.
 

@@ -3,6 +3,7 @@ import { text } from '../content.js'
 import { Refusal } from '../errors.js'
 import type { Exchange } from '../exchange.js'
 import { Costs } from '../schemas/definition.js'
+import { isThenable } from '../thenable.js'
 import { checkOf } from '../validate.js'
 import { confirmOf } from './confirm.js'
 import type { Confirm } from './confirm.js'
@@ -75,7 +76,7 @@ export class Limits {
     exchange.onParked = release
     try {
       const value = handle()
-      if (typeof (value as PromiseLike<unknown> | null | undefined)?.then === 'function') return Promise.resolve(value).finally(release)
+      if (isThenable(value)) return Promise.resolve(value).finally(release)
       release()
       return value
     } catch (error) {
